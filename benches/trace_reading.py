@@ -1,26 +1,53 @@
-"""Measures the time and memory of requests: reading alone, in a run, and in a comparison.
+"""Measures the time and memory of requests: text, reading alone, in a run, and in a comparison.
 
     python benches/trace_reading.py [MILLIONS]
 
 Each row is a separate process: wall time, processor time of all its threads, and peak memory.
-MILLIONS (default 20) is the length of the long traces. Unless a row says otherwise, the drive has
-no clock (`timing = "none"`).
+MILLIONS (default 20) is the length of the long traces; the text of each format has a million lines,
+and its rows have the microseconds of processor time that a line takes, without the start of the
+process. Unless a row says otherwise, the drive has no clock (`timing = "none"`).
 """
 
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
 CAPTURE = TRACES / "capture-pgbench-ext4-656k.csv.zst"
+LINES = 1_000_000
 COUNTING = "--set timing=none"
 SPARE = "--vary capacity.spare_factor=0.07,0.08,0.09,0.10,0.11,0.12,0.13,0.14"
 CLI = [sys.executable, "-m", "floatgate"]
+TEXT = {
+    "floatgate-csv": "{us}.25,{op},{bytes},4096",
+    "spc": "{device},{sector},4096,{op},{s}",
+    "msr": "{ticks},usr,{device},{word},{bytes},4096,7",
+    "alibaba": "{device},{op},{bytes},4096,{us}",
+    "tencent": "{seconds},{sector},8,{code},{device}",
+    "systor17": "{s},0.1,{op},{device},{bytes},4096",
+    "diskmon": "{row}\t{s}\t0.0004\t{device}\t{word}\t{sector}\t8",
+    "disksim": "{s} {device} {sector} 8 {code}",
+    "fiu": "{us}000 77 httpd {sector} 8 {op} 6 {device} ab12cd34ef56ab12cd34ef56ab12cd34",
+    "blkparse": "  8,{device}    1 {row:8} {s:>14} {pid:5}  D  {op}S {sector} + 8 [fio]",
+    "fio 2": "/dev/sd{device} {low} {bytes} 4096",
+    "fio 3": "{us} /dev/sd{device} {low} {bytes} 4096",
+    "block-events": "fio-{pid} [001] ..... {s}: "
+    "block_rq_issue: 8,{device} {op}S 4096 () {sector} + 8",
+    "biosnoop": "{s} fio {pid} sd{device} {op} {sector} 4096 0.35",
+}
+"""A line of each text format."""
+CPU = (
+    "import sys, time; from floatgate.traces import read_trace; read_trace(sys.argv[2]); "
+    "begin = time.process_time(); clock = time.perf_counter(); read_trace(sys.argv[1]); "
+    "print(time.process_time() - begin, time.perf_counter() - clock)"
+)
 READ = "import sys; from floatgate.traces import read_trace; read_trace(sys.argv[1])"
 
 
@@ -28,8 +55,37 @@ def main() -> None:
     millions = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     head()
     with tempfile.TemporaryDirectory() as directory:
+        text(Path(directory))
         reading(Path(directory))
         long_traces(Path(directory), millions)
+
+
+def text(directory: Path) -> None:
+    """Reads a million lines of each text format."""
+    print(f"{'text':44} {'cpu us a line':>13} {'wall us':>8}")
+    for form, line in TEXT.items():
+        head = [f"fio version {form[-1]} iolog"] if form.startswith("fio ") else []
+        files = []
+        for name, rows in (("long", LINES), ("short", 1000)):
+            files.append(directory / name)
+            files[-1].write_text("\n".join([*head, *map(line.format_map, lines(rows))]) + "\n")
+        command = [sys.executable, "-c", CPU, *map(str, files)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        cpu, wall = (1e6 * float(one) / LINES for one in done.stdout.split())
+        print(f"{form:44} {cpu:13.3f} {wall:8.3f}", flush=True)
+
+
+def lines(count: int) -> Iterator[dict[str, object]]:
+    """Yields the fields of lines at random places, 100 us apart."""
+    draw = random.Random(1)
+    for row in range(count):
+        sector, code = 8 * draw.randrange(1 << 24), draw.randrange(2)
+        word, us = ("Read", "Write")[code], 100 * row
+        yield {"row": row, "us": us, "s": f"{us / 1e6:.6f}", "seconds": us // 1_000_000} | {
+            "ticks": 128166372003061629 + 10 * us, "sector": sector, "bytes": 512 * sector,
+            "device": row % 5, "pid": 1000 + row % 50, "code": code, "word": word,
+            "op": word[0], "low": word.lower(),
+        }  # fmt: skip
 
 
 def reading(directory: Path) -> None:

@@ -100,6 +100,43 @@ class Control:
         The phases are "fill", "run", "curve" and "hotness".
         """
 
+class UsualLine:
+    """Usual form of the lines of a text trace, read without a regular expression."""
+
+    def __new__(
+        cls,
+        cells: Sequence[tuple[str, str | None]],
+        gap: str | None,
+        has_rest: bool,
+        ops: Sequence[tuple[str, int]],
+    ) -> UsualLine:
+        """`cells` has the content of each cell, and the name of its text column, if it is one.
+
+        Raises ConfigError for an unknown content.
+        """
+    def scan(self, data: bytes) -> tuple[list[Any], ScannedLines]:
+        """Reads whole lines.
+
+        Returns record batches with number, time, op, offset, length and the text columns, and the
+        lines of other forms.
+        """
+
+class ScannedLines:
+    """Lines of other forms, and facts about all lines."""
+
+    @property
+    def lines(self) -> int:
+        """Number of all lines."""
+    @property
+    def decimals(self) -> int:
+        """Most decimals of a time in the usual lines."""
+    @property
+    def left(self) -> bytes:
+        """The other lines, each with a line feed."""
+    @property
+    def left_numbers(self) -> list[int]:
+        """The numbers of the other lines, from 1."""
+
 class Workload:
     """Requests that every run replays from the start; immutable, for any number of threads."""
 

@@ -132,6 +132,8 @@ const LAYERS: &[(&str, &[&str])] = &[
 /// Layers of the lab: the components of a simulation, from the bottom up.
 const LAB_LAYERS: &[(&str, &[&str])] = &[
     ("units", &[]),
+    // Text of traces, which only the front reads.
+    ("usual_lines", &[]),
     ("suggest", &[]),
     ("stored", &[]),
     ("config", &["units", "suggest"]),

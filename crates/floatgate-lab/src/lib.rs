@@ -17,6 +17,7 @@ pub mod serve;
 pub mod stored;
 mod suggest;
 pub mod units;
+pub mod usual_lines;
 mod warnings;
 pub mod workload;
 

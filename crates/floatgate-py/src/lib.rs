@@ -13,6 +13,7 @@ mod image;
 mod nvme;
 mod resolved;
 mod units;
+mod usual_lines;
 mod workload;
 
 use std::path::PathBuf;
@@ -30,6 +31,7 @@ use serde_json::{Value, json};
 
 use external::{BufferShape, DriveShape, HostWrite, MapAccess, MapShape, PyPolicies, Reclaimed};
 use resolved::Config;
+use usual_lines::PyUsualLine;
 use workload::{PyTurns, Reading, Workload};
 
 #[global_allocator]
@@ -207,6 +209,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Control>()?;
     module.add_class::<Workload>()?;
     module.add_class::<PyTurns>()?;
+    module.add_class::<PyUsualLine>()?;
     module.add_class::<Reading>()?;
     module.add_class::<DriveShape>()?;
     module.add_class::<MapShape>()?;

@@ -14,7 +14,7 @@ from ..text import NUMBER, Head, TextReader
 from .base import Format
 
 _LINE = (
-    rf"^\s*(?P<offset>{NUMBER})\t+(?P<sectors>\d+)\t+(?P<length>{NUMBER})\t+(?P<kind>\d+)\t+"
+    rf"^\s*(?P<offset>{NUMBER})\t+\d+\t+(?P<length>{NUMBER})\t+(?P<kind>\d+)\t+"
     r"(?P<time>\d+\.\d+)(?:\t+\d+\.\d+){3}\s*$"
 )
 _OPS = {"0": READ, "1": WRITE}

@@ -14,13 +14,18 @@ import polars as pl
 
 from .. import rwbs
 from ..stages import LETTERS, Stages
-from ..text import NUMBER, Head, TextReader
+from ..text import NUMBER, Head, TextReader, Usual
 from .base import Again, Format
 
 _LINE = (
     r"^\s*(?P<device>\d+,\d+)\s+\d+\s+\d+\s+(?P<time>\d+\.\d+)\s+\d+\s+(?P<action>[A-Za-z]+)\s+"
     rf"(?P<rwbs>[A-Z]+)(?:\s+(?P<offset>{NUMBER})\s+\+\s+(?P<length>{NUMBER})(?:\s.*)?|"
     r"(?P<rest>\s.*))?$"
+)
+_USUAL = Usual(
+    "device:pair digits digits fraction_time digits action:letters rwbs offset plus length",
+    gap=None,
+    has_rest=True,
 )
 _SUMMARY = (
     r"^\s*(?:CPU\s*\d+ \(|Total \(|Input file |Throughput |Events |Skips:|[A-Z][A-Za-z. ]+:)",
@@ -39,14 +44,22 @@ class _Reader(TextReader):
     """Reads the actions of one kind: the first of `LETTERS` that the file has shown so far."""
 
     def __init__(self, action: str | None = None) -> None:
-        super().__init__(_LINE, rwbs.OPS, ("s", "sectors", "sectors"), other=_SUMMARY)
+        units = ("s", "sectors", "sectors")
+        super().__init__(_LINE, rwbs.OPS, units, other=_SUMMARY, usual=_USUAL)
         self._stages = Stages(LETTERS, "action", action)
         self._passed = 0
 
-    def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def usual_rows(self, frame: pl.DataFrame, decimals: int) -> pl.DataFrame:
+        return self._of_stage(frame)
+
+    def _of_stage(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Returns the rows of the chosen action. Raises `Again` for a better one."""
         if better := self._stages.better(frame["action"]):
             raise Again(_Reader(better))
-        kept = rwbs.one_op_a_row(self._stages.keep(frame, "action"))
+        return self._stages.keep(frame, "action")
+
+    def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+        kept = rwbs.one_op_a_row(self._of_stage(frame))
         requests = _requests(kept)
         self._passed += kept.height - requests.height
         return requests

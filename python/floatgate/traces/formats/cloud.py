@@ -8,7 +8,7 @@ from __future__ import annotations
 import polars as pl
 
 from ..model import READ, WRITE, plural
-from ..text import NUMBER, RW, RW_WORD, TIME, Head, TextReader
+from ..text import NUMBER, RW, RW_WORD, TIME, Head, TextReader, Usual
 from .base import Format
 
 _PLACE = rf"(?P<offset>{NUMBER}),(?P<length>{NUMBER})"
@@ -21,7 +21,7 @@ _TENCENT = (
     (r"(?i)^\s*timestamp,offset,size,io_?type,", "the header"),
 )
 _SYSTOR = (
-    rf"^\s*(?P<time>{TIME}),[^,]*,(?P<op>{RW_WORD}|),(?P<device>\d+),{_PLACE}\s*$",
+    rf"^\s*(?P<time>{TIME}),[^,]*,(?P<op>(?:{RW_WORD})?),(?P<device>\d+),{_PLACE}\s*$",
     (r"(?i)^\s*timestamp,response,", "the header"),
 )
 _DIGITS = {"0": READ, "1": WRITE}
@@ -40,18 +40,21 @@ def _claims_systor(head: Head) -> bool:
 
 
 def _alibaba() -> TextReader:
-    return TextReader(_ALIBABA[0], RW, ("us", "bytes", "bytes"), other=_ALIBABA[1])
+    usual = Usual("device:digits op offset length whole_time")
+    return TextReader(_ALIBABA[0], RW, ("us", "bytes", "bytes"), other=_ALIBABA[1], usual=usual)
 
 
 def _tencent() -> TextReader:
-    return TextReader(_TENCENT[0], _DIGITS, ("s", "sectors", "sectors"), other=_TENCENT[1])
+    usual, units = Usual("whole_time offset length op device:digits"), ("s", "sectors", "sectors")
+    return TextReader(_TENCENT[0], _DIGITS, units, other=_TENCENT[1], usual=usual)
 
 
 class _Systor(TextReader):
     """Reader that leaves out requests without a type, which are the requests without a response."""
 
     def __init__(self) -> None:
-        super().__init__(_SYSTOR[0], RW, ("s", "bytes", "bytes"), other=_SYSTOR[1])
+        usual = Usual("time any op device:digits offset length")
+        super().__init__(_SYSTOR[0], RW, ("s", "bytes", "bytes"), other=_SYSTOR[1], usual=usual)
         self._untyped = 0
 
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..text import NUMBER, RW, RW_WORD, TIME, Head, TextReader
+from ..text import NUMBER, RW, RW_WORD, TIME, Head, TextReader, Usual
 from .base import Format
 
 _LINE = (
@@ -16,7 +16,8 @@ def _claims(head: Head) -> bool:
 
 
 def _reader() -> TextReader:
-    return TextReader(_LINE, RW, ("s", "sectors", "sectors"))
+    usual = Usual("digits time number device:digits op offset length", gap="\t")
+    return TextReader(_LINE, RW, ("s", "sectors", "sectors"), usual=usual)
 
 
 FORMAT = Format(

@@ -17,7 +17,7 @@ import polars as pl
 
 from ..headers import unit_in
 from ..model import READ, TIME_UNITS, TRIM, WRITE, Parsed, shorten
-from ..text import NUMBER, TIME, Head, TextReader
+from ..text import NUMBER, TIME, Head, TextReader, Usual
 from .base import Format
 
 
@@ -31,6 +31,7 @@ def _line(gap: str) -> str:
 _BLANKS = _line(" +")
 _TABS = _line(r"\t+")
 _EITHER = _line(r"[ \t]+")
+_USUAL = Usual("time device:digits offset length op", gap=None)
 _OPS = {"0": WRITE, "1": READ, "2": TRIM}
 
 #: Highest plausible rate on one device, in requests per second over a whole file. A higher rate
@@ -90,6 +91,10 @@ class UntimedReader(TextReader):
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
         decimals = frame.select(pl.col("time").str.extract(r"\.(\d+)$").str.len_chars().max())
         self._decimals = max(self._decimals, decimals.item() or 0)
+        return frame
+
+    def usual_rows(self, frame: pl.DataFrame, decimals: int) -> pl.DataFrame:
+        self._decimals = max(self._decimals, decimals)
         return frame
 
     def told(self) -> Parsed:
@@ -158,16 +163,18 @@ def _claims_pages(head: Head) -> bool:
 def _heimdall() -> TextReader:
     space = "taken as bytes: the first ones are all multiples of 512"
     guesses = {"address": f"addresses {space}", "length": f"lengths {space}"}
-    return UntimedReader(_EITHER, _OPS, ("ms", "bytes", "bytes"), guesses=guesses)
+    units = ("ms", "bytes", "bytes")
+    return UntimedReader(_EITHER, _OPS, units, guesses=guesses, usual=_USUAL)
 
 
 def _disksim() -> TextReader:
-    return UntimedReader(_EITHER, _OPS, ("ns", "sectors", "sectors"))
+    return UntimedReader(_EITHER, _OPS, ("ns", "sectors", "sectors"), usual=_USUAL)
 
 
 def _pages() -> TextReader:
     guesses = {"length": "lengths taken as 4 KiB pages: the fields are separated by tabs"}
-    return UntimedReader(_EITHER, _OPS, ("ms", "sectors", "pages"), guesses=guesses)
+    units = ("ms", "sectors", "pages")
+    return UntimedReader(_EITHER, _OPS, units, guesses=guesses, usual=_USUAL)
 
 
 HEIMDALL = Format(

@@ -13,13 +13,19 @@ import re
 import polars as pl
 
 from ..model import FLUSH, NO_REQUESTS, READ, TRIM, WRITE, Parsed, TraceError, plural, shorten
-from ..text import NUMBER, Head, TextReader, number
+from ..text import EXACT, NUMBER, Head, TextReader, Usual, number
 from .base import Format
 
 _HEADER = re.compile(r"fio version (\d+) iolog\s*$")
 _ACTION = (
-    rf"(?P<device>\S+)\s+(?P<op>[a-z_]+)(?:\s+(?P<offset>{NUMBER})\s+(?P<length>{NUMBER}))?\s*$"
+    r"(?P<device>\S+)\s+(?P<op>[A-Za-z_]+)"
+    rf"(?:\s+(?:(?P<offset>{NUMBER})\s+(?P<length>{NUMBER})\s*)?)?$"
 )
+_USUAL = "device:text op offset length"
+
+#: Operation of a wait in version 2, until its time is known.
+_WAIT = FLUSH + 1
+
 _OPS = {"read": READ, "write": WRITE, "trim": TRIM}
 _OPS.update({sync: FLUSH for sync in ("sync", "datasync", "sync_file_range")})
 
@@ -52,37 +58,53 @@ class _Reader(TextReader):
                 f"line 1: {shorten(first)}: expected 'fio version 2 iolog' or version 3"
             )
         self.line = rf"^\s*(?P<time>\d+)\s+{_ACTION}"
+        self.usual = Usual(f"whole_time {_USUAL}", gap=None)
         self.guesses["time"] = "time taken as us, as fio writes it in version 3"
         if version == "2":
-            self.line = rf"^\s*{_ACTION}"
+            self.line, self.usual = rf"^\s*{_ACTION}", Usual(_USUAL, gap=None)
+            self.ops = {**_OPS, "wait": _WAIT}
             self.units = ("ms", "bytes", "bytes")
             self.guesses["time"] = (
                 "waits taken as ms since the job began, as fio plays them; the fio manual "
                 "defines them as us after the previous wait"
             )
 
+    def usual_rows(self, frame: pl.DataFrame, decimals: int) -> pl.DataFrame:
+        self._used |= set(frame.filter(pl.col("op") != _WAIT)["device"].unique())
+        return frame
+
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
         header = pl.col("line").str.contains(_HEADER.pattern)
         requests = frame.filter(~header)
         self._headers += frame.height - requests.height
         if "time" not in frame.columns:
-            requests = self._timed(requests)
+            requests = requests.with_columns(time=pl.lit("0"))
         self._files |= set(requests.filter(pl.col("op") == "add")["device"].unique())
         files = pl.col("op").is_in(["add", "open", "close"])
-        waits = (pl.col("op") == "wait") & number("offset").is_not_null()
+        is_wait = (pl.col("op") == "wait") & number("offset").is_not_null()
+        waits = is_wait & (self.units[0] == "us")
         kept = requests.filter(~(files | waits).fill_null(False))
         self._left_out += requests.height - kept.height
-        self._used |= set(kept["device"].drop_nulls().unique())
+        self._used |= set(kept.filter(~is_wait.fill_null(False))["device"].drop_nulls().unique())
         return kept
 
+    def _read(self, data: bytes) -> pl.DataFrame:
+        found = super()._read(data)
+        return self._timed(found) if self.units[0] == "ms" else found
+
     def _timed(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Adds the time of each line; a smaller wait does not turn time back."""
-        wait = pl.when(pl.col("op") == "wait").then(number("offset")).fill_null(0)
-        time = pl.max_horizontal(wait.cum_max(), pl.lit(self._waited, pl.UInt64))
-        frame = frame.with_columns(time=time)
+        """Replaces waits by the time of the requests below; a smaller wait does not turn time
+        back.
+        """
+        is_wait = pl.col("op") == _WAIT
+        wait = pl.when(is_wait).then("offset").fill_null(0).cum_max()
+        time = pl.max_horizontal(wait, pl.lit(self._waited, pl.UInt64))
         if frame.height:
-            self._waited = int(frame["time"][-1])
-        return frame.with_columns(pl.col("time").cast(pl.String))
+            self._waited = int(frame.select(time.last()).item())
+        requests = frame.with_columns(time=time.cast(EXACT)).filter(~is_wait)
+        self._left_out += frame.height - requests.height
+        self._candidates -= frame.height - requests.height
+        return requests
 
     def told(self) -> Parsed:
         parsed = super().told()

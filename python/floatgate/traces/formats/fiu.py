@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..text import NUMBER, RW, RW_WORD, Head, TextReader
+from ..text import NUMBER, RW, RW_WORD, Head, TextReader, Usual
 from .base import Format
 
 # The name of a process may contain blanks.
 _LINE = (
     rf"^\s*(?P<time>\d+)\s+\d+\s+\S.*?\s+(?P<offset>{NUMBER})\s+(?P<length>{NUMBER})\s+"
-    rf"(?P<op>{RW_WORD})\s+(?P<major>\d+)\s+(?P<minor>\d+)(?:\s+[0-9A-Fa-f]+)*\s*$"
+    rf"(?P<op>{RW_WORD})\s+(?P<major>\d+)\s+(?P<minor>\d+)(?:\s[\s0-9A-Fa-f]*)?$"
 )
 
 
@@ -24,7 +24,9 @@ def _claims(head: Head) -> bool:
 
 def _reader() -> TextReader:
     device = pl.concat_str("major", "minor", separator=",")
-    return TextReader(_LINE, RW, ("ns", "sectors", "sectors"), device=device)
+    cells = "whole_time digits text offset length op major:digits minor:digits hex"
+    usual = Usual(cells, gap=None)
+    return TextReader(_LINE, RW, ("ns", "sectors", "sectors"), device=device, usual=usual)
 
 
 FORMAT = Format(

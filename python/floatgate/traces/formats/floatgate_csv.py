@@ -6,17 +6,18 @@ W (write), T (trim) or F (flush); a flush has offset and size 0.
 
 from __future__ import annotations
 
+import io
 import re
 
 import polars as pl
 
 from ..headers import titles_of
 from ..model import FLUSH, READ, TRIM, WRITE, TraceError, plural, shorten
-from ..text import NUMBER, RW, TIME, Head, TextReader
+from ..text import IDLE, NUMBER, RW, TIME, Head, TextReader, Usual
 from .base import Format
 
 _LINE = (
-    rf"^\s*(?P<time>{TIME}),(?P<op>(?i:r|w|t|f|read|write|trim|flush)),"
+    rf"^\s*(?P<time>{TIME}),(?P<op>(?i:r(?:ead)?|w(?:rite)?|t(?:rim)?|f(?:lush)?)),"
     rf"(?P<offset>{NUMBER}),(?P<length>{NUMBER})\s*$"
 )
 _HEADER = r"^\s*timestamp_us,op,offset_bytes,size_bytes\s*$"
@@ -52,13 +53,25 @@ def _is_foreign(line: str) -> bool:
 
 class _Reader(TextReader):
     def __init__(self) -> None:
-        super().__init__(_LINE, _OPS, ("us", "bytes", "bytes"))
+        usual = Usual("time op offset length")
+        super().__init__(_LINE, _OPS, ("us", "bytes", "bytes"), usual=usual)
         self._is_begun = False
         self._headers = 0
 
+    def take(self, data: bytes, last: bool) -> tuple[pl.DataFrame, int]:
+        if not self._is_begun:
+            self._look_at_first(data if last else data[: data.rfind(b"\n") + 1])
+        return super().take(data, last)
+
+    def _look_at_first(self, data: bytes) -> None:
+        """Checks the first line that is neither empty nor a comment, if the file shows it yet."""
+        for number, line in enumerate(io.BytesIO(data), self._lines + 1):
+            text = line.decode("utf-8-sig", "replace").rstrip()
+            if not re.match(IDLE, text):
+                self._begin(text, number)
+                return
+
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
-        if not self._is_begun and frame.height:
-            self._begin(frame["line"][0].rstrip(), frame["number"][0])
         lines = frame.filter(~pl.col("line").str.contains(_HEADER))
         self._headers += frame.height - lines.height
         return lines

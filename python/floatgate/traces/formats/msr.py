@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..text import NUMBER, RW, Head, TextReader
+from ..text import NUMBER, RW, Head, TextReader, Usual
 from .base import Format
 
 _LINE = (
     r"^\s*(?P<time>\d+),(?P<host>[^,]*),(?P<disk>\d+),(?P<op>[A-Za-z]+),"
-    rf"(?P<offset>{NUMBER}),(?P<length>{NUMBER}),(?P<response>-?\d+)\s*$"
+    rf"(?P<offset>{NUMBER}),(?P<length>{NUMBER}),-?\d+\s*$"
 )
+_USUAL = Usual("whole_time host:text disk:digits op offset length integer")
 _HEADER = (r"(?i)^\s*timestamp,hostname,", "the header")
 
 
@@ -24,7 +25,8 @@ def _claims(head: Head) -> bool:
 
 def _reader() -> TextReader:
     device = pl.concat_str("host", "disk", separator="_")
-    return TextReader(_LINE, RW, ("100ns", "bytes", "bytes"), other=_HEADER, device=device)
+    units = ("100ns", "bytes", "bytes")
+    return TextReader(_LINE, RW, units, other=_HEADER, device=device, usual=_USUAL)
 
 
 FORMAT = Format(

@@ -6,13 +6,14 @@ optional fields may follow. Each ASU is a device with its own addresses.
 
 from __future__ import annotations
 
-from ..text import NUMBER, RW, RW_WORD, TIME, Head, TextReader
+from ..text import NUMBER, RW, RW_WORD, TIME, Head, TextReader, Usual
 from .base import Format
 
 _LINE = (
     rf"^\s*(?P<device>\d+)\s*,\s*(?P<offset>{NUMBER})\s*,\s*(?P<length>{NUMBER})\s*,"
     rf"\s*(?P<op>{RW_WORD})\s*,\s*(?P<time>{TIME})\s*(?:,.*)?$"
 )
+_USUAL = Usual("device:digits offset length op time", has_rest=True)
 _HEADER = (r"(?i)^\s*asu\s*,\s*lba\s*,\s*size\s*,\s*opcode\s*,\s*timestamp\s*$", "the header")
 
 
@@ -23,7 +24,9 @@ def _claims(head: Head) -> bool:
 
 def _reader() -> TextReader:
     guesses = {"address": "addresses taken as 512-byte sectors, as in the UMass files"}
-    return TextReader(_LINE, RW, ("s", "sectors", "bytes"), other=_HEADER, guesses=guesses)
+    return TextReader(
+        _LINE, RW, ("s", "sectors", "bytes"), other=_HEADER, guesses=guesses, usual=_USUAL
+    )
 
 
 FORMAT = Format(

@@ -6,6 +6,9 @@ import dataclasses
 import html
 import inspect
 import json
+import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -421,3 +424,20 @@ def test_the_package_names_what_it_has() -> None:
     assert {"run", "compare", "Result", "ConfigError"} <= {*dir(fg)}
     with pytest.raises(AttributeError, match="fly"):
         _ = fg.fly  # type: ignore[attr-defined]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_process_runs_too() -> None:
+    """Threads of the engine are kept for later runs, and a fork has none of them."""
+    script = """
+import os, floatgate as fg
+run = lambda: fg.run("uniform:span=1MiB,writes=100", set={"timing": "none"})
+run()
+child = os.fork()
+if not child:
+    run()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr

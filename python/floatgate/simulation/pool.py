@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Hashable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,7 +17,7 @@ from threading import Event
 from floatgate import _core
 from floatgate.results.result import Result
 
-from . import memory
+from . import memory, threads
 from .builds import build
 from .identity import Job, labelled
 from .interrupt import Asking
@@ -62,32 +62,30 @@ def run_all(
     readings: list[_core.Reading] = []
     asking = Asking(_simulate.__code__)
     underway: list[Underway] = []
-    with ThreadPoolExecutor(len(jobs) or 1) as pool:
-        try:
-            while waiting or underway:
-                while waiting and _has_room(underway, waiting[0], workers, room):
-                    group = waiting.popleft()
-                    reading = _reading(jobs, group.jobs, turns)
-                    readings += [reading] if reading else []
-                    for at in group.jobs:
-                        run = partial(
-                            _simulate, jobs[at], kept, controls[at], turns, reading, asking
-                        )
-                        futures[at] = pool.submit(run)
-                    underway.append(Underway(group, {futures[at] for at in group.jobs}))
-                running = {run for one in underway for run in one.running}
-                ended = wait(running, POLL_SECONDS, FIRST_COMPLETED).done
-                underway = [
-                    Underway(one.group, left) for one in underway if (left := one.running - ended)
-                ]
-                if progress is not None:
-                    progress(*_sum(jobs, controls, futures))
-        finally:
-            for control in controls:
-                control.cancel()
-            for reading in readings:
-                reading.stop()
-            asking.end()
+    try:
+        while waiting or underway:
+            while waiting and _has_room(underway, waiting[0], workers, room):
+                group = waiting.popleft()
+                reading = _reading(jobs, group.jobs, turns)
+                readings += [reading] if reading else []
+                for at in group.jobs:
+                    run = partial(_simulate, jobs[at], kept, controls[at], turns, reading, asking)
+                    futures[at] = threads.submit(run)
+                underway.append(Underway(group, {futures[at] for at in group.jobs}))
+            running = {run for one in underway for run in one.running}
+            ended = wait(running, POLL_SECONDS, FIRST_COMPLETED).done
+            underway = [
+                Underway(one.group, left) for one in underway if (left := one.running - ended)
+            ]
+            if progress is not None:
+                progress(*_sum(jobs, controls, futures))
+    finally:
+        for control in controls:
+            control.cancel()
+        for reading in readings:
+            reading.stop()
+        asking.end()
+        wait(futures.values())
     results = [None if futures[at].exception() else futures[at].result() for at in range(len(jobs))]
     for at, job in enumerate(jobs):
         _raise(job.label, futures[at], results)

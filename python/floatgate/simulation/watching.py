@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import wait
 from typing import Any, TypeVar
 
 from floatgate import _core
+
+from . import threads
 
 POLL_SECONDS = 0.1
 """Interval at which a waiting caller reports progress and reacts to Ctrl-C, in seconds."""
@@ -46,12 +48,12 @@ def watched(work: Callable[[], _T], stop: Callable[[], None], tell: Callable[[],
     `tell` is called some ten times a second and once at the end. `stop` is called in any case: it
     must make `work` end soon.
     """
-    with ThreadPoolExecutor(1) as pool:
-        try:
-            future = pool.submit(work)
-            while not wait([future], POLL_SECONDS).done:
-                tell()
-        finally:
-            stop()
+    future = threads.submit(work)
+    try:
+        while not wait([future], POLL_SECONDS).done:
+            tell()
+    finally:
+        stop()
+        wait([future])
     tell()
     return future.result()

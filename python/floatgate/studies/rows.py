@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -75,7 +75,7 @@ def schema(varied: Mapping[str, Sequence[Any]]) -> Schema:
     """
     chosen = {key: _type_of(values) for key, values in varied.items()}
     taken = {*LEADING, *chosen}
-    found = {name: kind for name, (kind, _) in _fields().items() if name not in taken}
+    found = {name: kind for name, kind in _result().kinds.items() if name not in taken}
     return LEADING | chosen | found | {CONFIG: pl.String}
 
 
@@ -117,7 +117,7 @@ def row_of(task: Task, came: Result | BaseException) -> Row:
     if isinstance(came, Result):
         # The run has filled in the keys that its config leaves open.
         config = json.dumps(came.config)
-        row = {name: of(came) for name, (_, of) in _fields().items()} | row
+        row = _result().columns_of(came) | row
     else:
         row |= {"status": FAILED, "error": " ".join(str(came).split()) or type(came).__name__}
     return row | dict(task.values) | {CONFIG: config}
@@ -125,19 +125,13 @@ def row_of(task: Task, came: Result | BaseException) -> Row:
 
 def frame_of(rows: Sequence[Row], columns: Schema) -> pl.DataFrame:
     """Returns the rows as a table with these columns; a value that a row lacks is null."""
-    data = {
-        name: pl.Series(name, [_fit(row.get(name), kind) for row in rows], dtype=kind)
-        for name, kind in columns.items()
-    }
+    data = {}
+    for name, kind in columns.items():
+        values = [row.get(name) for row in rows]
+        if kind == pl.String:
+            values = [value if value is None else text(value) for value in values]
+        data[name] = pl.Series(name, values, dtype=kind, strict=kind != pl.Float64)
     return pl.DataFrame(data)
-
-
-def _fit(value: Any, kind: Any) -> Any:
-    if value is None:
-        return None
-    if kind == pl.Float64:
-        return float(value)
-    return text(value) if kind == pl.String else value
 
 
 def _type_of(values: Sequence[Any]) -> Any:
@@ -151,32 +145,42 @@ def _type_of(values: Sequence[Any]) -> Any:
     return pl.String
 
 
+class _Table:
+    """Columns of a dataclass: of its fields, and of the dataclasses in it."""
+
+    def __init__(self, kind: Any, prefix: str = "") -> None:
+        self.kinds: Schema = {}
+        self._fields: list[tuple[str, str, bool]] = []
+        """Each field with its column, and whether it is a list."""
+        self._tables: list[tuple[str, _Table]] = []
+        for name, hint in get_type_hints(kind).items():
+            kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+            one = next(one for one in kinds if one is not NoneType)
+            column = f"{prefix}{name}"
+            if is_dataclass(one):
+                table = _Table(one, f"{column}.")
+                self.kinds |= table.kinds
+                self._tables.append((name, table))
+            elif one in _TYPES:
+                self.kinds[column] = _TYPES[one]
+                self._fields.append((name, column, bool(get_args(one))))
+
+    def columns_of(self, owner: Any) -> Row:
+        """Returns the columns of a dataclass, or of none: then lists are empty, and all else is
+        None.
+        """
+        row: Row = {}
+        self._add(owner, row)
+        return row
+
+    def _add(self, owner: Any, row: Row) -> None:
+        for name, column, is_list in self._fields:
+            value = getattr(owner, name, None)
+            row[column] = [*(value or ())] if is_list else value
+        for name, table in self._tables:
+            table._add(getattr(owner, name, None), row)
+
+
 @cache
-def _fields() -> dict[str, tuple[Any, Callable[[Result], Any]]]:
-    """Returns the type and the reader of each column of a result."""
-    return _of(ResultFields, "", lambda result: result)
-
-
-def _of(kind: Any, prefix: str, owner: Callable[[Any], Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, hint in get_type_hints(kind).items():
-        kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
-        one = next(one for one in kinds if one is not NoneType)
-        read = _reader(owner, name)
-        if is_dataclass(one):
-            found |= _of(one, f"{prefix}{name}.", read)
-        elif one in _TYPES:
-            found[f"{prefix}{name}"] = _TYPES[one], _listed(read) if get_args(one) else read
-    return found
-
-
-def _reader(owner: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
-    def read(result: Any) -> Any:
-        part = owner(result)
-        return None if part is None else getattr(part, name)
-
-    return read
-
-
-def _listed(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda result: [*(read(result) or ())]
+def _result() -> _Table:
+    return _Table(ResultFields)

@@ -95,7 +95,7 @@ def test_fio_plays_a_zone_job_once_like_the_simulation(size: int, tmp_path: Path
 def test_the_link_is_at_least_as_fast_as_reads(
     short: Path, tmp_path: Path, longer_ns: int, link: float
 ) -> None:
-    """If the reads of `cached-large` miss, they take much longer than those of `cached`."""
+    """If the reads of `cached-large` miss, they take much longer than reads of `cached`."""
 
     def change(document: dict[str, Any]) -> None:
         for name, ns in (("cached", 1000), ("cached-large", 1000 + longer_ns)):

@@ -83,7 +83,7 @@ impl Cell {
 pub struct UsualLine {
     /// The cells, each with the index of the text column that keeps its content, if one does.
     pub cells: Vec<(Cell, Option<usize>)>,
-    /// The byte between two cells; none for blanks and tabs, of which several count as one.
+    /// The byte between two cells; none for one or more blanks and tabs.
     pub gap: Option<u8>,
     /// Whether a line may have more cells, which are not read.
     pub has_rest: bool,

@@ -50,8 +50,8 @@ def read_times(jobs: Recording) -> ReadTimes:
 
 
 def _link(jobs: Recording) -> float:
-    """Returns the speed of the link: at least that of the fastest large reads, because reads of
-    data just written may miss the drive's memory.
+    """Returns the speed of the link: at least the speed of the fastest large reads, because the
+    reads of data just written may miss the drive's memory.
     """
     fastest = max(jobs.reads(f"large-{depth}").bytes_per_second for depth in LARGE_DEPTHS)
     small, large = (jobs.reads(name).quantile(0.5) for name in ("cached", "cached-large"))

@@ -29,7 +29,7 @@ MEANT = {
     "mapping.cache": "of data, whose entries the cache holds",
     "link.latency": "to the drive and back, with controller.command",
 }
-"""Meanings of parameters that differ from those of their config keys."""
+"""Meanings of parameters where config keys have other ones."""
 LEFT_OUT = ("start",)
 """Tables that describe the simulation of the recipe, not the drive."""
 

@@ -207,8 +207,9 @@ impl Geometry {
     /// Returns whether two pages are in one flash page.
     #[inline(always)]
     pub fn is_read_with(&self, one: Ppn, other: Ppn) -> bool {
-        let flash_page = |ppn: Ppn| self.pages_per_read.split(ppn.get()).0;
-        self.pages_per_read.by > 1 && flash_page(one) == flash_page(other)
+        let pages = self.pages_per_read.by;
+        let first = one.get() - self.pages_per_read.split(one.get()).1;
+        pages > 1 && other.get().wrapping_sub(first) < pages
     }
 
     /// Returns the number of transfers of a program unit, and the pages of each transfer. A program

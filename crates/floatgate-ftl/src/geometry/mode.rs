@@ -79,6 +79,20 @@ impl Modes {
         self.native.unit(ppn)
     }
 
+    /// Returns the number of pages in a flash page.
+    pub fn pages_per_read(&self) -> u32 {
+        self.native.pages_per_read()
+    }
+
+    /// Returns the number of pages from this page to the end of its row, and of a whole row. Rows
+    /// are counted back from the end of the unit.
+    pub fn left_in_row(&self, ppn: Ppn) -> (u32, u32) {
+        let (unit, page) = self.native.place(ppn);
+        let width = self.native.row_pages();
+        let left = self.geometry_of(unit).unit_capacity() - page;
+        ((left - 1) % width + 1, width)
+    }
+
     /// Returns the mode of a unit.
     #[inline(always)]
     pub fn mode(&self, unit: Unit) -> Mode {

@@ -76,6 +76,12 @@ impl Geometry {
         Some((Ppn::new(ppn.get() - at), pages.by - at))
     }
 
+    /// Returns the number of whole parity stripes before a page of the drive; 0 without parity.
+    #[inline(always)]
+    pub(crate) fn stripes_before(&self, ppn: Ppn) -> u32 {
+        self.parity.map_or(0, |parity| parity.pages.split(ppn.get()).0)
+    }
+
     /// Returns the location of the parity of a page's stripe, as [`Geometry::plane_and_row`] does
     /// for data.
     pub(crate) fn parity_plane_and_row(&self, ppn: Ppn) -> Option<(u32, u32)> {

@@ -26,38 +26,53 @@ impl Counted {
         Self { modes, ..Self::default() }
     }
 
-    /// Counts the program unit, and its stripe's parity, if the page `last` completes them.
+    /// Counts the program units, and the parity of the stripes, that consecutive pages of a unit
+    /// complete.
     #[inline(always)]
-    fn count_program_unit(&mut self, last: Ppn, pages: u32) {
+    fn count_program_units(&mut self, first: Ppn, pages: u32) {
         let Self { counts, modes: Some(modes), .. } = self else { return };
-        let unit = modes.unit(last);
+        let unit = modes.unit(first);
         let in_mode = modes.geometry_of(unit);
-        let is_slc = modes.mode(unit) == Mode::Slc;
-        if is_slc {
+        let end = first.after(pages);
+        let program_units = in_mode.program_unit_of(end) - in_mode.program_unit_of(first);
+        counts.program_units += u64::from(program_units);
+        if modes.mode(unit) == Mode::Slc {
             counts.slc_programs += u64::from(pages);
+            counts.slc_program_units += u64::from(program_units);
         }
-        if in_mode.left_in_program_unit(last) > 1 {
-            return;
-        }
-        counts.program_units += 1;
-        counts.slc_program_units += u64::from(is_slc);
-        if in_mode.stripe_of(last).is_some_and(|(_, left)| left == 1) {
-            self.count_parity(last);
+        let stripes = in_mode.stripes_before(end) - in_mode.stripes_before(first);
+        if stripes > 0 {
+            self.count_parity(unit, stripes);
         }
     }
 
-    /// Counts the parity of a page's stripe.
-    fn count_parity(&mut self, last: Ppn) {
+    /// Counts the parity of some stripes of a unit.
+    fn count_parity(&mut self, unit: Unit, stripes: u32) {
         let Self { counts, modes: Some(modes), .. } = self else { return };
-        let unit = modes.unit(last);
-        let parity = u64::from(modes.geometry_of(unit).program_unit());
-        counts.program_units += 1;
+        let parity = u64::from(stripes * modes.geometry_of(unit).program_unit());
+        counts.program_units += u64::from(stripes);
         counts.programs[Cause::Parity as usize] += parity;
         if modes.mode(unit) == Mode::Slc {
-            counts.slc_program_units += 1;
+            counts.slc_program_units += u64::from(stripes);
             counts.slc_programs += parity;
         }
     }
+}
+
+/// Returns how many of the pages that move to `to` and after come with the read of the page before.
+/// A flash page whose pages go to two rows is read twice.
+#[inline(always)]
+fn joined_reads(modes: &Modes, to: Ppn, mut moves: impl Moves) -> u64 {
+    let mut joined = 0;
+    if modes.pages_per_read() > 1 {
+        let (mut left, width) = modes.left_in_row(to);
+        while moves.next().is_some() {
+            let others = moves.by_ref().take(left as usize - 1);
+            joined += others.filter(|step| step.joins_read).count();
+            left = width;
+        }
+    }
+    joined as u64
 }
 
 impl State for Counted {
@@ -105,13 +120,13 @@ impl Nand for Counted {
     #[inline(always)]
     fn program(&mut self, to: Ppn, _: Tag, cause: Cause, _: &mut Chain) -> Result<(), Infallible> {
         self.counts.programs[cause as usize] += 1;
-        self.count_program_unit(to, 1);
+        self.count_program_units(to, 1);
         Ok(())
     }
 
     fn pad(&mut self, from: Ppn, pages: u32, _: &mut Chain) -> Result<(), Infallible> {
         self.counts.programs[Cause::Pad as usize] += u64::from(pages);
-        self.count_program_unit(Ppn::new(from.get() + pages - 1), pages);
+        self.count_program_units(from, pages);
         Ok(())
     }
 
@@ -124,15 +139,33 @@ impl Nand for Counted {
         if self.modes.is_some() {
             for step in moves {
                 self.counts.senses -= u64::from(step.joins_read);
-                self.count_program_unit(step.to, 1);
+                self.count_program_units(step.to, 1);
             }
         }
         Ok(())
     }
 
     #[inline(always)]
+    fn copy_rows(
+        &mut self,
+        moves: impl Moves,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), Infallible> {
+        let (Some(modes), Some(first)) = (&self.modes, moves.clone().next()) else {
+            return self.copy(moves, cause, chain);
+        };
+        let pages = moves.len() as u64;
+        self.counts.reads[cause as usize] += pages;
+        self.counts.programs[cause as usize] += pages;
+        self.counts.senses += pages - joined_reads(modes, first.to, moves);
+        self.count_program_units(first.to, pages as u32);
+        Ok(())
+    }
+
+    #[inline(always)]
     fn takes_rows(&self) -> bool {
-        self.modes.is_none()
+        true
     }
 
     fn state(&mut self) -> Option<&mut dyn State> {
@@ -146,9 +179,10 @@ impl Nand for Counted {
     }
 
     fn close_stripe(&mut self, last: Ppn) {
-        let stripe = |modes: &Modes| modes.geometry_of(modes.unit(last)).stripe_of(last);
-        if self.modes.as_deref().and_then(stripe).is_some_and(|(_, left)| left > 1) {
-            self.count_parity(last);
+        let Some(modes) = &self.modes else { return };
+        let unit = modes.unit(last);
+        if modes.geometry_of(unit).stripe_of(last).is_some_and(|(_, left)| left > 1) {
+            self.count_parity(unit, 1);
         }
     }
 

@@ -131,7 +131,7 @@ impl<N: Nand> Nand for Timed<N> {
     type Error = N::Error;
     type Clock = Scheduler;
 
-    crate::forward_nand!(takes_rows load_payload read_failed is_read_only counters);
+    crate::forward_nand!(load_payload read_failed is_read_only counters);
 
     #[inline(always)]
     fn clock(&self) -> &Scheduler {
@@ -209,11 +209,17 @@ impl<N: Nand> Nand for Timed<N> {
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         match self.takes() {
-            (_, true) => return self.copy(moves, cause, chain),
+            (true, true) => return self.copy(moves, cause, chain),
             (true, false) => self.issuer.issue_rows(moves.clone(), cause, chain),
-            (false, false) => {}
+            (false, _) => {}
         }
         self.inner.copy_rows(moves, cause, chain)
+    }
+
+    /// Program units take their rows one by one, if operations take time.
+    #[inline(always)]
+    fn takes_rows(&self) -> bool {
+        self.takes() != (true, true) && self.inner.takes_rows()
     }
 
     fn set_mode(&mut self, unit: Unit, mode: Mode) {

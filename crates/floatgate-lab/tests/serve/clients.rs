@@ -208,7 +208,8 @@ fn replies_are_delayed() {
     assert_eq!(held["error_us"]["count"], 20);
     let error = held["error_us"]["mean"].as_f64().unwrap();
     let real = status["server"]["latency_us"]["write"]["mean"].as_f64().unwrap();
-    assert!(error > 0.0 && real > 5000.0);
+    // Both are rounded: the error to a microsecond, the latency by its histogram.
+    assert!(error >= 0.0 && real > 4990.0, "{error} {real}");
 }
 
 /// A reply is measured even if its request completes while another client advances the time.

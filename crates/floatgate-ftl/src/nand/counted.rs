@@ -35,11 +35,14 @@ impl Counted {
         let in_mode = modes.geometry_of(unit);
         let end = first.after(pages);
         let program_units = in_mode.program_unit_of(end) - in_mode.program_unit_of(first);
-        counts.program_units += u64::from(program_units);
         if modes.mode(unit) == Mode::Slc {
             counts.slc_programs += u64::from(pages);
             counts.slc_program_units += u64::from(program_units);
         }
+        if program_units == 0 {
+            return;
+        }
+        counts.program_units += u64::from(program_units);
         let stripes = in_mode.stripes_before(end) - in_mode.stripes_before(first);
         if stripes > 0 {
             self.count_parity(unit, stripes);
@@ -152,9 +155,8 @@ impl Nand for Counted {
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), Infallible> {
-        let (Some(modes), Some(first)) = (&self.modes, moves.clone().next()) else {
-            return self.copy(moves, cause, chain);
-        };
+        let Some(modes) = &self.modes else { return self.copy(moves, cause, chain) };
+        let Some(first) = moves.clone().next() else { return Ok(()) };
         let pages = moves.len() as u64;
         self.counts.reads[cause as usize] += pages;
         self.counts.programs[cause as usize] += pages;

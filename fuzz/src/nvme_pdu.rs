@@ -10,7 +10,7 @@ use floatgate_nvme::drive::{Isolation, Placement, Shape, ZoneShape};
 use floatgate_nvme::memory::MemoryDrive;
 use floatgate_nvme::spec::command::Command;
 use floatgate_nvme::subsystem::{Controller, Link, Outcome, Reply, Settings, Subsystem};
-use floatgate_nvme::tcp::{Stream, serve};
+use floatgate_nvme::tcp::{Options, Stream, serve};
 
 use crate::bytes::Bytes;
 
@@ -198,7 +198,8 @@ pub fn run(input: &[u8]) {
     let state = State { input: sent, ..State::default() };
     let recorded = Arc::new(Recorded { state: Mutex::new(state), piece });
     let stream: Arc<dyn Stream> = Arc::clone(&recorded) as _;
-    serve(&stream, SocketAddr::from((Ipv4Addr::LOCALHOST, 4420)), &subsystem, 0);
+    let options = Options { workers: 0, ..Options::default() };
+    serve(&stream, SocketAddr::from((Ipv4Addr::LOCALHOST, 4420)), &subsystem, &options);
     let state = recorded.state();
     assert!(state.is_closed);
     check(&state.output);

@@ -1,18 +1,19 @@
-//! Random writes to a drive served over NVMe/TCP and to one served over NBD, in turn: four
-//! connections, 32 writes of 4 KiB at a time on each. Both clients send a write with its data at
-//! once, and read only the status of a reply.
+//! Random writes to a drive served over NVMe/TCP, and to drives served over NBD at a Unix socket or
+//! a TCP port, in turn: four connections, 32 writes of 4 KiB at a time on each. All clients send a
+//! write with its data at once, and read only the status of a reply.
 //!
 //! ```text
 //! floatgate serve --nvme --port 4420 --size 1GiB &
 //! floatgate serve --socket nbd.sock --size 1GiB &
+//! floatgate serve --port 10809 --size 1GiB &
 //! cargo run --release -p floatgate-nvme --example against_nbd -- \
-//!     127.0.0.1:4420 nqn.2026-10.org.floatgate:drive-4420 nbd.sock
+//!     127.0.0.1:4420 nqn.2026-10.org.floatgate:drive-4420 nbd.sock 127.0.0.1:10809
 //! ```
 
 #![allow(clippy::unwrap_used)] // Without servers there is nothing to measure.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -116,14 +117,26 @@ impl Host for Nvme {
 
 /// An NBD client that negotiates simple replies.
 struct Nbd {
-    stream: UnixStream,
+    stream: Box<dyn Stream>,
     /// A request of a write with its data.
     request: Vec<u8>,
 }
 
+trait Stream: Read + Write + Send {}
+
+impl<S: Read + Write + Send> Stream for S {}
+
 impl Nbd {
-    fn connect(path: &str) -> Self {
-        let mut stream = UnixStream::connect(path).unwrap();
+    /// Connects to an address and port, or to the path of a socket.
+    fn connect(server: &str) -> Self {
+        let mut stream: Box<dyn Stream> = match server.parse::<SocketAddr>() {
+            Ok(address) => {
+                let stream = TcpStream::connect(address).unwrap();
+                stream.set_nodelay(true).unwrap();
+                Box::new(stream)
+            }
+            Err(_) => Box::new(UnixStream::connect(server).unwrap()),
+        };
         stream.read_exact(&mut [0; 18]).unwrap();
         stream.write_all(&3_u32.to_be_bytes()).unwrap();
         // NBD_OPT_GO of the export without a name.
@@ -195,19 +208,23 @@ fn over_nvme(address: &str, subsystem: &str) -> u64 {
     measure((1..=CONNECTIONS).map(connect).collect())
 }
 
-fn over_nbd(socket: &str) -> u64 {
-    measure((0..CONNECTIONS).map(|_| Box::new(Nbd::connect(socket)) as Box<dyn Host>).collect())
+fn over_nbd(server: &str) -> u64 {
+    measure((0..CONNECTIONS).map(|_| Box::new(Nbd::connect(server)) as Box<dyn Host>).collect())
 }
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [address, subsystem, socket] = &words[..] else {
-        eprintln!("ADDRESS SUBSYSTEM SOCKET expected");
+    let [address, subsystem, servers @ ..] = &words[..] else {
+        eprintln!("ADDRESS SUBSYSTEM NBD... expected");
         return;
     };
-    println!("writes a second over NVMe/TCP and over NBD, and their ratio:");
+    println!("writes a second over NVMe/TCP; over NBD, and the ratio:");
     for _ in 0..ROUNDS {
-        let (nvme, nbd) = (over_nvme(address, subsystem), over_nbd(socket));
-        println!("{nvme}, {nbd}, {:.2}", nvme as f64 / nbd as f64);
+        let nvme = over_nvme(address, subsystem);
+        let ratio = |server: &String| {
+            let nbd = over_nbd(server);
+            format!("; {nbd}, {:.2}", nvme as f64 / nbd as f64)
+        };
+        println!("{nvme}{}", servers.iter().map(ratio).collect::<String>());
     }
 }

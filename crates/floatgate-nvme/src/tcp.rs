@@ -7,8 +7,9 @@
 //! ```
 //!
 //! Threads, not an asynchronous runtime: a drive answers each call when it is done, so a command in
-//! execution needs a thread anyway. The thread of a connection receives; [`Options::workers`]
-//! threads execute its I/O commands. Replies of several threads leave in one write.
+//! execution needs a thread anyway. The thread of a connection receives, and executes short I/O
+//! commands ([`Options::in_place`]); [`Options::workers`] threads execute the others. Replies of
+//! several threads leave in one write.
 //!
 //! A malformed PDU ends its connection, after a termination request. The loss of a power ends all
 //! connections of the controller without a word. If the admin queue's connection ends, so do those
@@ -19,6 +20,7 @@ mod connection;
 pub mod inflow;
 mod input;
 mod output;
+mod pace;
 pub mod pdu;
 mod plan;
 mod server;

@@ -153,8 +153,8 @@ fn the_memory_for_data_that_arrive_is_limited() {
 
 #[test]
 fn many_commands_are_under_way_at_a_time() {
-    for workers in [0, 1, 8] {
-        let setup = serve_with(PLAIN, Options { workers, ..Options::default() });
+    for (workers, in_place) in [(0, false), (1, false), (8, false), (8, true)] {
+        let setup = serve_with(PLAIN, Options { workers, in_place, ..Options::default() });
         let (_admin, mut host) = setup.host(FANCY);
         let writes: Vec<_> = (0..100)
             .map(|block| write(&mut host, block, &pattern(4096, block as u32), block % 3 > 0))

@@ -93,6 +93,9 @@ impl NvmeTarget {
         let drive = NvmeDrive::new(Arc::clone(served), is_zoned)?;
         let zones = drive.shape.zones;
         let subsystem = Subsystem::new(settings, Arc::new(drive)).map_err(NvmeError::Settings)?;
+        // A drive with a clock lets each command wait.
+        let in_place = served.leader.look(|state| !state.clock.is_simulated());
+        let options = Options { in_place, ..options };
         let server = Server::start(Arc::clone(&subsystem), address, options);
         let server = server.map_err(|error| NvmeError::Address(address, error))?;
         let subsystem = Arc::downgrade(&subsystem);

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use crate::spec::command::{Command, Completion};
 use crate::spec::fabrics::{NO_FLOW_CONTROL, connect};
-use crate::spec::opcodes::fabrics;
+use crate::spec::opcodes::{fabrics, io};
 use crate::spec::status::Status;
 use crate::spec::tcp::termination;
 use crate::subsystem::{Connected, Link, Outcome, Reply, Transfer};
@@ -14,6 +14,11 @@ use super::connection::{Connection, Queue};
 use super::inflow::Received;
 use super::pdu::{self, Fatal};
 use super::plan::{Plan, plan};
+
+/// I/O commands that are short on a drive that answers at once. A flush is not: it waits for the
+/// disk of the image.
+const SHORT: [u8; 5] =
+    [io::WRITE, io::READ, io::WRITE_ZEROES, io::DATASET_MANAGEMENT, io::ZONE_APPEND];
 
 /// A command that is ready to be executed.
 pub(super) struct Job {
@@ -107,12 +112,18 @@ impl Connection {
         self.request(&requests);
     }
 
-    /// Executes a command. Worker threads, if there are any, execute I/O commands.
+    /// Executes a command. Worker threads, if there are any, execute I/O commands that may be long.
     fn begin(self: &Arc<Self>, job: Job) {
         let Some(queue) = self.queue.get() else { return self.connect(job) };
         if queue.id == 0 {
             return self.execute(job, queue, false);
         }
+        let in_place = self.pace.as_ref().filter(|_| SHORT.contains(&job.command.opcode()));
+        let left = match in_place {
+            Some(pace) => pace.execute(job, |job| self.execute(job, queue, false)),
+            None => Some(job),
+        };
+        let Some(job) = left else { return };
         let connection = Arc::clone(self);
         let work = move |job| {
             if let Some(queue) = connection.queue.get() {

@@ -13,9 +13,11 @@ use super::commands::Job;
 use super::inflow::{Inflows, Limits};
 use super::input::Input;
 use super::output::Output;
+use super::pace::Pace;
 use super::pdu::{
     self, DataFrame, Digests, Fatal, HostData, Initialize, Kind, Layout, ReadyToTransfer, Rules,
 };
+use super::server::Options;
 use super::stream::Stream;
 use super::workers::Workers;
 
@@ -72,6 +74,8 @@ pub(super) struct Connection {
     pub outstanding: AtomicU32,
     inflows: Mutex<Inflows>,
     pub workers: Arc<Workers<Job>>,
+    /// Pace of the commands, if the receiving thread may execute them.
+    pub pace: Option<Pace>,
 }
 
 impl Link for Connection {
@@ -85,11 +89,15 @@ impl Link for Connection {
 }
 
 /// Serves a connection until its end. `at` is the address at which the host reached the subsystem,
-/// and `workers` the number of threads that execute I/O commands; if it is 0, the calling thread
-/// executes them.
-pub fn serve(stream: &Arc<dyn Stream>, at: SocketAddr, subsystem: &Arc<Subsystem>, workers: usize) {
+/// and `options` are those of the server.
+pub fn serve(
+    stream: &Arc<dyn Stream>,
+    at: SocketAddr,
+    subsystem: &Arc<Subsystem>,
+    options: &Options,
+) {
     let mut input = Input::new(Arc::clone(stream));
-    let end = match begin(&mut input, stream, at, subsystem, workers) {
+    let end = match begin(&mut input, stream, at, subsystem, options) {
         Ok(connection) => {
             let end = connection.receive(&mut input).err().unwrap_or(End::Gone);
             if matches!(end, End::Gone) {
@@ -112,7 +120,7 @@ fn begin(
     stream: &Arc<dyn Stream>,
     at: SocketAddr,
     subsystem: &Arc<Subsystem>,
-    workers: usize,
+    options: &Options,
 ) -> Result<Arc<Connection>, End> {
     stream.limit_reads(Some(CONNECT_WAIT))?;
     let rules =
@@ -133,7 +141,8 @@ fn begin(
         received: AtomicU32::new(0),
         outstanding: AtomicU32::new(0),
         inflows: Mutex::new(Inflows::new(limits)),
-        workers: Workers::new(workers),
+        workers: Workers::new(options.workers),
+        pace: options.in_place.then(Pace::default),
     }))
 }
 

@@ -30,6 +30,9 @@ pub struct Options {
     /// Maximum number of threads of a connection that execute I/O commands. If it is 0, the thread
     /// that receives commands executes them one after the other.
     pub workers: usize,
+    /// Whether the thread that receives commands executes I/O commands itself while they are short:
+    /// for a drive that answers at once.
+    pub in_place: bool,
     /// Maximum number of connections; further ones are closed at once.
     pub connections_max: usize,
     /// Whether the server may listen at an address that other machines reach. There is no
@@ -39,7 +42,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { workers: 4, connections_max: 512, allow_remote: false }
+        Self { workers: 4, in_place: false, connections_max: 512, allow_remote: false }
     }
 }
 
@@ -187,7 +190,7 @@ fn begin(shared: &Arc<Shared>, stream: TcpStream) {
     let listed = Listed { number, shared: Arc::clone(shared), stream };
     let run = move || {
         let Listed { stream, shared, .. } = &listed;
-        serve(stream, at, &shared.subsystem, shared.options.workers);
+        serve(stream, at, &shared.subsystem, &shared.options);
     };
     // If no thread can start, the closure and the listed connection are dropped.
     let _ = thread::Builder::new().name("nvme-connection".into()).spawn(run);

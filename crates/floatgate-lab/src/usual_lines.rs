@@ -183,7 +183,7 @@ impl UsualLine {
                     texts.push(&data[from..to]);
                 }
             } else {
-                cursor.to_next_line();
+                cursor.skip_line();
                 let line = &data[begin..cursor.at()];
                 found.left.extend_from_slice(line.strip_suffix(b"\n").unwrap_or(line));
                 found.left.push(b'\n');
@@ -210,7 +210,7 @@ impl UsualLine {
             }
         }
         if self.has_rest && self.gap(cursor).is_some() {
-            cursor.to_next_line();
+            cursor.skip_line();
             return Some(fields);
         }
         cursor.blanks();

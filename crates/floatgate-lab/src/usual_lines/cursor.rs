@@ -18,7 +18,7 @@ const TENS: [u64; DECIMALS + 1] = {
 };
 
 /// Position in the bytes of some lines. No function moves it behind a line feed, except
-/// [`Self::line_feed`] and [`Self::to_next_line`].
+/// [`Self::line_feed`] and [`Self::skip_line`].
 pub(super) struct Cursor<'a> {
     data: &'a [u8],
     at: usize,
@@ -63,7 +63,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Moves to the next line.
-    pub fn to_next_line(&mut self) {
+    pub fn skip_line(&mut self) {
         let rest = &self.data[self.at..];
         let feed = rest.iter().position(|&byte| byte == b'\n');
         self.at += feed.map_or(rest.len(), |feed| feed + 1);

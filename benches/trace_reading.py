@@ -23,6 +23,7 @@ TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
 CAPTURE = TRACES / "capture-pgbench-ext4-656k.csv.zst"
 LINES = 1_000_000
 COUNTING = "--set timing=none"
+SHARES = ",".join(f"{0.05 + 0.005 * step:.3f}" for step in range(64))
 SPARE = "--vary capacity.spare_factor=0.07,0.08,0.09,0.10,0.11,0.12,0.13,0.14"
 CLI = [sys.executable, "-m", "floatgate"]
 TEXT = {
@@ -99,6 +100,8 @@ def reading(directory: Path) -> None:
         report("run capture, clock", run(f"run {path}"), 656_291)
         report("run capture 20 times, clock", run(f"run {path} --repeat 20"), 20 * 656_291)
         report("run capture 20 times", run(f"run {path} --repeat 20 {COUNTING}"), 20 * 656_291)
+        many = f"compare {path} --repeat 20 {COUNTING} --vary capacity.spare_factor={SHARES}"
+        report("compare capture 20 times, 64 drives", run(many), 64 * 20 * 656_291)
 
 
 def long_traces(directory: Path, millions: int) -> None:

@@ -158,9 +158,9 @@ class Where:
         self, settings: Mapping[str, Any], device: str | None, image: Path | None
     ) -> tuple[dict[str, Any], dict[str, str]]:
         """Returns the settings of the drive with its placement handles, and the options of those
-        that are not in `settings`. An NVMe drive has
-        `HANDLES` of them unless it has another placement or cannot have handles. An existing
-        drive keeps its handles, so that a command also opens the drive that it has made.
+        that are not in `settings`. An NVMe drive has `HANDLES` handles unless it has another
+        placement or cannot have handles. An existing drive keeps its handles, so that a command
+        also opens the drive that it has made.
         """
         if not self.nvme or self.handles == 0:
             return dict(settings), {}

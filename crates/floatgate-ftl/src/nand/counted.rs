@@ -206,3 +206,60 @@ impl Nand for Counted {
         self.clock = NoClock::default();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::addr::Lpn;
+    use crate::geometry::{ProgramUnit, Shape};
+    use crate::nand::Move;
+
+    /// Two erase units on 8 dies with 2 planes; rows of 72 pages of data; 2 pages in a flash page.
+    fn geometry() -> Geometry {
+        let program_unit =
+            Some(ProgramUnit { pages: 12, levels: 3, is_protected: true, stripe: Some(4) });
+        let shape = Shape {
+            page_bytes: 8192,
+            pages_per_block: 72,
+            superblock: 16,
+            units: 2,
+            channels: 4,
+            dies: 2,
+            planes: 2,
+            logical_pages: 1,
+            entry_bytes: 4,
+            program_unit,
+        };
+        Geometry::new(shape).unwrap()
+    }
+
+    /// A flash page whose two pages go to two rows is read twice.
+    #[test]
+    fn rows_at_once_count_like_one_row_after_the_other() {
+        let geometry = geometry();
+        let unit_1 = geometry.unit_capacity();
+        for first in [0, 1, 70, 71, 72, 100] {
+            let step = |at: u32| (Ppn::new(first + at), Ppn::new(unit_1 + at), at);
+            let steps: Vec<_> = (0..200).map(step).collect();
+            let moves = |steps: &[(Ppn, Ppn, u32)]| -> Vec<Move> {
+                let of = |(at, &(from, to, serial)): (usize, &(Ppn, Ppn, u32))| {
+                    let before = at.checked_sub(1).map(|before| steps[before].0);
+                    let joins_read = before.is_some_and(|one| geometry.is_read_with(one, from));
+                    let (owner, serial) = (Owner::Data(Lpn::new(serial)), serial.into());
+                    Move { from, to, owner, serial, joins_read }
+                };
+                steps.iter().enumerate().map(of).collect()
+            };
+            let (mut at_once, mut by_row) = (Counted::new(&geometry), Counted::new(&geometry));
+            let mut chain = Chain::START;
+            at_once.copy_rows(moves(&steps).into_iter(), Cause::Gc, &mut chain).unwrap();
+            for row in steps.chunks(geometry.row_pages() as usize) {
+                by_row.copy(moves(row).into_iter(), Cause::Gc, &mut chain).unwrap();
+            }
+            assert_eq!(at_once.counts, by_row.counts);
+            assert!(at_once.counts.senses < 200 && at_once.counts.program_units > 200 / 12);
+        }
+    }
+}

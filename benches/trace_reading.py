@@ -41,6 +41,9 @@ TEXT = {
     "fio 3": "{us} /dev/sd{device} {low} {bytes} 4096",
     "block-events": "fio-{pid} [001] ..... {s}: "
     "block_rq_issue: 8,{device} {op}S 4096 () {sector} + 8",
+    "iosnoop": "{s} {s} fio {pid} {op} 8,{device} {sector} 4096 0.35",
+    "biotracer": "{sector}\t8\t4096\t{code}\t{s}\t{s}\t{s}\t{s}",
+    "etw": " Disk{word}, {us}, svchost ( 984), 7, 0xfffffa80, 0x{bytes:x}, 0x1000, 99, {device}, 0",
     "biosnoop": "{s} fio {pid} sd{device} {op} {sector} 4096 0.35",
 }
 """A line of each text format."""

@@ -19,17 +19,27 @@ def test_a_placement_that_separates_nothing_is_noted() -> None:
     assert not any("put every page" in note for note in hot.notes)
 
 
+class ByHandle(fg.Placement):
+    """Obeys the handles of the host."""
+
+    streams = 2
+
+    def stream(self, write: fg.HostWrite) -> int:
+        return write.handle
+
+
 @pytest.mark.parametrize(
     ("scheme", "streams", "is_noted"),
     [
         ("single", "trace", True),
         ("eti", "trace", True),
         ("host", "trace", False),
+        (ByHandle(), "trace", False),
         ("single", "device", True),
     ],
 )
 def test_handles_that_the_drive_ignores_are_noted(
-    scheme: str, streams: str, is_noted: bool
+    scheme: object, streams: str, is_noted: bool
 ) -> None:
     requests = {"at_ns": [0, 1], "op": [1, 1], "offset": [0, 4096], "length": [4096, 4096]}
     handles = {"stream": [0, 1]} if streams == "trace" else {"device": [0, 1]}

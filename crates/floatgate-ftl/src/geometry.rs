@@ -7,6 +7,8 @@ mod shape;
 use crate::addr::{Lbn, Lpn, PAGE_MAX, Ppn, Tpn, Unit};
 pub use mode::{Mode, Modes};
 use parity::ParityStripe;
+#[cfg(test)]
+pub(crate) use parity::tests::geometry as rows_with_parity;
 use shape::DIES_MAX;
 pub use shape::{ProgramUnit, Shape, ShapeError};
 

@@ -126,6 +126,8 @@ impl Server for Connection {
         let parameters = lock(&PARAMETERS).take().unwrap_or_default();
         let service = Service::start(parameters).map_err(wrong)?;
         if service.is_zoned() {
+            // In order, so that the drive counts no unsafe shutdown.
+            service.shut_down();
             return Err(wrong("the image is a drive in zones; expected floatgate serve --nvme"));
         }
         *lock(&SERVING) = Some(service);

@@ -94,7 +94,7 @@ impl Geometry {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use alloc::vec::Vec;
 
     use super::*;
@@ -102,7 +102,7 @@ mod tests {
     use crate::geometry::{Mode, ProgramUnit, Shape};
 
     /// Two erase units on 8 dies with 2 planes; 12 rows of 3 levels; 2 map units in a flash page.
-    fn geometry(stripe: Option<u32>) -> Result<Geometry, ShapeError> {
+    pub(crate) fn geometry(stripe: Option<u32>) -> Result<Geometry, ShapeError> {
         Geometry::new(Shape {
             page_bytes: 8192,
             pages_per_block: 72,

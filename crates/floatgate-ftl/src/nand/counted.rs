@@ -213,32 +213,13 @@ mod tests {
 
     use super::*;
     use crate::addr::Lpn;
-    use crate::geometry::{ProgramUnit, Shape};
+    use crate::geometry::rows_with_parity;
     use crate::nand::Move;
-
-    /// Two erase units on 8 dies with 2 planes; rows of 72 pages of data; 2 pages in a flash page.
-    fn geometry() -> Geometry {
-        let program_unit =
-            Some(ProgramUnit { pages: 12, levels: 3, is_protected: true, stripe: Some(4) });
-        let shape = Shape {
-            page_bytes: 8192,
-            pages_per_block: 72,
-            superblock: 16,
-            units: 2,
-            channels: 4,
-            dies: 2,
-            planes: 2,
-            logical_pages: 1,
-            entry_bytes: 4,
-            program_unit,
-        };
-        Geometry::new(shape).unwrap()
-    }
 
     /// A flash page whose two pages go to two rows is read twice.
     #[test]
     fn rows_at_once_count_like_one_row_after_the_other() {
-        let geometry = geometry();
+        let geometry = rows_with_parity(Some(4)).unwrap();
         let unit_1 = geometry.unit_capacity();
         for first in [0, 1, 70, 71, 72, 100] {
             let step = |at: u32| (Ppn::new(first + at), Ppn::new(unit_1 + at), at);

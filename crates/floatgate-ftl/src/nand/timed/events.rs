@@ -50,8 +50,9 @@ impl FixedDelay {
     pub const TRANSFER: Self = Self(1);
     pub const COMMAND: Self = Self(2);
     pub const ERASE: Self = Self(3);
-    /// Transfer of one piece of a program unit.
-    pub const FLASH_PAGE: Self = Self(4);
+    /// Transfer of the most pages that go over a channel at once: a page of each plane of a die, or
+    /// a piece of a program unit.
+    pub const MOST: Self = Self(4);
 
     /// Returns the delay of reads of a page type.
     #[inline(always)]

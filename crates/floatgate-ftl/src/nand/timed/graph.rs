@@ -10,7 +10,9 @@ mod nodes;
 
 use alloc::vec::Vec;
 
-pub use node::{Edge, HAS_ENTERED, IS_ATTRIBUTED, IS_READ, Kind, Operation, Work, is_slc, slc_row};
+pub use node::{
+    Edge, HAS_ENTERED, IS_ATTRIBUTED, IS_READ, Kind, Node, Operation, Work, is_slc, planes, slc_row,
+};
 pub use nodes::Nodes;
 
 use super::pool::Pool;
@@ -18,7 +20,7 @@ use crate::addr::Unit;
 use crate::clock::{Chain, Component, Ended, NONE};
 use crate::geometry::{Geometry, Shape};
 
-/// Outstanding reads of a unit, and the node through which the unit's erases wait for them.
+/// Pages of a unit whose reads are outstanding, and the node through which the unit's erases wait for them.
 #[derive(Clone, Copy, Debug)]
 struct Readers {
     unit: Unit,
@@ -120,30 +122,56 @@ impl Graph {
     /// Returns the last program or erase in a slot that meets a condition and is not complete, or
     /// [`NONE`].
     #[inline(always)]
-    fn last_change(&self, slot: u32, meets: impl Fn(&Operation) -> bool) -> u32 {
+    fn last_change(&self, slot: u32, meets: impl Fn(&Node, &Operation) -> bool) -> u32 {
         let mut change = self.changes[slot as usize];
         while change != NONE {
-            let before = self.nodes.operation(change);
-            if meets(before) {
+            let node = self.nodes.node(change);
+            let operation = node.operation();
+            if meets(node, operation) {
                 break;
             }
-            change = before.before;
+            change = operation.before;
         }
         change
     }
 
     /// Returns whether the page of a read belongs to a program that is not complete.
     pub fn is_programming(&self, read: &Operation, levels: u32) -> bool {
-        let is_of_page = |change: &Operation| {
+        let is_of_page = |_: &Node, change: &Operation| {
             change.kind == Kind::Program && change.row / levels == read.row / levels
         };
         self.last_change(read.slot, is_of_page) != NONE
     }
 
-    /// Adds a page to a read that has not begun.
+    /// Adds a page to a read that has not begun, on a drive with program units.
     pub fn add_page(&mut self, read: Chain) {
         assert!(self.nodes.is_live(read), "nothing begins amid a command");
-        self.nodes.operation_mut(read.node).add_page();
+        let readers = self.nodes.operation(read.node).before;
+        self.readers[readers].count += 1;
+        self.nodes.widen(read.node);
+    }
+
+    /// Adds the page of an operation to the node `at`, whose operation was issued just before and
+    /// has not begun: if both pages are in one row and the page is on the next plane, one
+    /// multi-plane operation reads or programs both. Returns whether the page was added. A read of
+    /// a page that may still be programmed needs a node of its own.
+    #[inline(always)]
+    pub fn adds_plane(&mut self, at: u32, page: &Operation) -> bool {
+        let node = self.nodes.node(at);
+        let first = node.operation();
+        let is_next = (first.slot, first.row) == (page.slot, page.row)
+            && first.plane + node.pages == page.plane;
+        let readers = first.before;
+        if page.kind == Kind::Read {
+            if !is_next || self.changes[page.slot as usize] != NONE {
+                return false;
+            }
+            self.readers[readers].count += 1;
+        }
+        if is_next {
+            self.nodes.widen(at);
+        }
+        is_next
     }
 
     /// Counts another read of a unit, and returns the entry of the unit's readers.
@@ -159,9 +187,9 @@ impl Graph {
 
     #[inline(always)]
     fn read_after_program(&mut self, at: u32, read: Operation) {
-        let change = self.last_change(read.slot, |change| {
-            let is_page = (change.row, change.plane()) == (read.row, read.plane());
-            change.kind == Kind::Program && is_page
+        let change = self.last_change(read.slot, |node, change| {
+            let has_plane = planes(change.plane, node.pages) & 1 << read.plane != 0;
+            change.kind == Kind::Program && change.row == read.row && has_plane
         });
         if change != NONE {
             self.nodes.link(change, at, Edge::Hazard);
@@ -203,9 +231,10 @@ impl Graph {
     /// Completes an operation now, as [`Nodes::complete`].
     #[inline(always)]
     pub fn complete_operation(&mut self, at: u32, now: u64) -> Option<Ended> {
-        let &Operation { kind, slot, before, after, .. } = self.nodes.operation(at);
+        let node = self.nodes.node(at);
+        let &Operation { kind, slot, before, after, .. } = node.operation();
         if kind == Kind::Read {
-            self.end_read(before);
+            self.end_read(before, node.pages);
         } else if after != NONE {
             self.nodes.operation_mut(after).before = NONE;
         } else {
@@ -215,9 +244,9 @@ impl Graph {
     }
 
     #[inline(always)]
-    fn end_read(&mut self, readers: u32) {
+    fn end_read(&mut self, readers: u32, pages: u8) {
         let entry = &mut self.readers[readers];
-        entry.count -= 1;
+        entry.count -= u32::from(pages);
         if entry.count > 0 {
             return;
         }

@@ -6,7 +6,7 @@ use super::graph::{Kind, Operation, dies_of_unit, slc_row};
 use super::schedule::{Schedule, Stripe, Timing};
 use super::scheduler::Scheduler;
 use crate::addr::{Ppn, Unit};
-use crate::clock::{Chain, Fork};
+use crate::clock::{Chain, Fork, NO_CORE};
 use crate::geometry::{Geometry, Mode, Modes, Shape};
 use crate::nand::{Cause, Move, Moves};
 
@@ -111,7 +111,7 @@ impl Issuer {
             Mode::Slc => slc_row(row * self.geometry.levels()),
         };
         let Plane { die, die_of_unit, .. } = self.planes[plane as usize];
-        Operation::new(kind, die, 1, self.slot(unit, die_of_unit), row)
+        Operation::new(kind, die, 0, self.slot(unit, die_of_unit), row)
     }
 
     /// Issues the read or the program of a page.
@@ -120,11 +120,17 @@ impl Issuer {
         if self.is_free(cause) {
             return;
         }
+        let (operation, unit) = self.page_operation(kind, ppn);
+        self.scheduler.issue(operation, unit, cause.component(), chain);
+    }
+
+    /// Returns the operation on a page, and the page's unit.
+    #[inline(always)]
+    fn page_operation(&self, kind: Kind, ppn: Ppn) -> (Operation, Unit) {
         let unit = self.geometry.unit(ppn);
         let (plane, row) = self.geometry.plane_and_row(ppn);
         let Plane { die, die_of_unit, number } = self.planes[plane as usize];
-        let operation = Operation::new(kind, die, number, self.slot(unit, die_of_unit), row);
-        self.scheduler.issue(operation, unit, cause.component(), chain);
+        (Operation::new(kind, die, number, self.slot(unit, die_of_unit), row), unit)
     }
 
     /// Issues independent operations, which all begin now. The chain continues after the operation
@@ -151,12 +157,44 @@ impl Issuer {
         if moves.len() == 1 {
             return moves.for_each(|step| self.issue_move(step, cause, chain));
         }
-        self.issue_all(moves.clone(), chain, |issuer, step, branch| {
-            issuer.issue_page(Kind::Read, step.from, cause, branch);
-        });
-        self.issue_all(moves, chain, |issuer, step, branch| {
-            issuer.issue_page(Kind::Program, step.to, cause, branch);
-        });
+        self.issue_pages(Kind::Read, moves.clone().map(|step| step.from), cause, chain);
+        self.issue_pages(Kind::Program, moves.map(|step| step.to), cause, chain);
+    }
+
+    /// Issues the reads or the programs of pages, which all begin now. Pages that a multi-plane
+    /// operation of a die reads or programs together are one operation, unless their time is
+    /// reported, as then each page has its own.
+    #[inline(always)]
+    fn issue_pages(
+        &mut self,
+        kind: Kind,
+        pages: impl Iterator<Item = Ppn>,
+        cause: Cause,
+        chain: &mut Chain,
+    ) {
+        if self.is_free(cause) {
+            return;
+        }
+        let joins_planes = self.geometry.shape().planes > 1
+            && !chain.is_attributed
+            && chain.core == NO_CORE
+            && self.scheduler.saved_ns == 0;
+        let mut fork = Fork::new(*chain);
+        let mut last = None;
+        for ppn in pages {
+            let (operation, unit) = self.page_operation(kind, ppn);
+            if let Some(last) = last
+                && joins_planes
+                && self.scheduler.graph.adds_plane(last, &operation)
+            {
+                continue;
+            }
+            let mut branch = fork.branch();
+            self.scheduler.issue(operation, unit, cause.component(), &mut branch);
+            last = Some(branch.node);
+            fork.join(branch, &mut self.scheduler);
+        }
+        *chain = fork.end();
     }
 
     /// Issues a copy row by row.

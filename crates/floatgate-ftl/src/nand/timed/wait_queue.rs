@@ -63,6 +63,13 @@ impl WaitQueue {
         self.first = self.rest.pop_front();
     }
 
+    /// Puts a node that is older than all others back to the head.
+    pub fn put_back(&mut self, waiting: Waiting) {
+        if let Some(first) = self.first.replace(waiting) {
+            self.rest.push_front(first);
+        }
+    }
+
     /// Removes the first node.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<Waiting> {

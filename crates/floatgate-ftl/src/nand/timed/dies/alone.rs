@@ -51,13 +51,14 @@ impl DieContext<'_> {
     /// Returns the times of an operation that begins now.
     #[inline(always)]
     fn times(&self, at: u32) -> Times {
-        let operation = self.nodes.operation(at);
+        let node = self.nodes.node(at);
+        let operation = node.operation();
         let (_, cells_ns) = self.shared.cells(operation.kind, operation.row);
         let transfers_ns = match operation.kind {
             Kind::Erase => 0,
             Kind::Read | Kind::Program => {
                 let transfers = self.shared.transfers(operation.kind, operation.row);
-                let pages = transfers * self.shared.pages_of_transfer(operation);
+                let pages = transfers * self.shared.pages_of_transfer(operation.kind, node);
                 self.shared.timing.transfer_ns * u64::from(pages) - self.nodes.saved_ns(at)
             }
         };

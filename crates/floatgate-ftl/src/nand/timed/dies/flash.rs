@@ -4,7 +4,7 @@ use super::context::DieContext;
 use super::die::{CHANGES, DieOp, ERASE, Next, READS, URGENT, node_of};
 use crate::clock::{Component, NONE};
 use crate::nand::timed::events::{Event, FixedDelay, NEVER};
-use crate::nand::timed::graph::{IS_ATTRIBUTED, IS_READ, Kind, Operation};
+use crate::nand::timed::graph::{IS_ATTRIBUTED, IS_READ, Kind, Operation, planes};
 use crate::nand::timed::wait_queue::Waiting;
 
 impl DieContext<'_> {
@@ -105,20 +105,32 @@ impl DieContext<'_> {
     /// Adds operations from the head of a queue to an operation, while they are of the same unit
     /// and row and of other planes.
     fn join_planes(&mut self, queue: usize, op: &mut DieOp, first: Operation) {
-        let (mut last, mut planes) = (op.head, 1_u64 << first.plane());
-        while let Some(&Waiting { entry, .. }) = self.die.queues[queue].first()
+        let mut last = op.head;
+        let mut taken = planes(first.plane, self.nodes.node(last).pages);
+        while let Some(&Waiting { since, entry, .. }) = self.die.queues[queue].first()
             && entry == node_of(entry)
         {
-            let operation = self.nodes.operation(entry);
-            let (slot, row, plane) = (operation.slot, operation.row, operation.plane());
-            if (slot, row) != (first.slot, first.row) || planes & 1 << plane != 0 {
+            let node = self.nodes.node(entry);
+            let (operation, pages) = (node.operation(), node.pages);
+            let (slot, row, plane) = (operation.slot, operation.row, operation.plane);
+            let free = (taken >> plane).trailing_zeros().min(pages.into()) as u8;
+            if (slot, row) != (first.slot, first.row) || free == 0 {
                 break;
             }
+            let rest = (free < pages).then(|| self.split(entry, free, since));
             op.is_attributed |= self.pop(queue).is_some_and(|(page, _)| page.is_attributed);
+            rest.into_iter().for_each(|rest| self.die.queues[queue].put_back(rest));
             self.nodes.operation_mut(last).next = entry;
-            (last, planes) = (entry, planes | 1 << plane);
+            (last, taken) = (entry, taken | planes(plane, free));
             op.pages += 1;
         }
+    }
+
+    /// Splits a read that has waited since `since`: returns the pages behind the first `pages`.
+    #[cold]
+    fn split(&mut self, at: u32, pages: u8, since: u64) -> Waiting {
+        let rest = self.nodes.split(at, pages);
+        Waiting { since, serial: self.nodes.node(rest).serial, entry: rest }
     }
 
     /// Takes the first operation out of a queue. Its wait for the die ends.
@@ -233,7 +245,7 @@ impl DieContext<'_> {
     pub fn begin_transfer(&mut self, at: u32) {
         let node = self.nodes.node(at);
         let (component, is_attributed) = (node.component, node.has(IS_ATTRIBUTED));
-        let pages = self.shared.pages_of_transfer(node.operation());
+        let pages = self.shared.pages_of_transfer(node.operation().kind, node);
         let saved_ns = self.nodes.saved_ns(at);
         self.channel.account_for(self.now);
         if is_attributed {

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::geometry::Geometry;
 use crate::nand::timed::events::FixedDelay;
-use crate::nand::timed::graph::{Kind, Operation, is_slc};
+use crate::nand::timed::graph::{Kind, Node, is_slc};
 use crate::nand::timed::schedule::{PAGE_TYPES, PageTimes, Schedule, Timing};
 
 /// Durations, options, and lists of completed pages and of dies and channels to look at.
@@ -90,13 +90,12 @@ impl Shared {
         }
     }
 
-    /// Returns the map units in one transfer of an operation.
+    /// Returns the pages, or map units, in one transfer of a node's operation.
     #[inline(always)]
-    pub(super) fn pages_of_transfer(&self, operation: &Operation) -> u32 {
+    pub(super) fn pages_of_transfer(&self, kind: Kind, node: &Node) -> u32 {
         match self.unit_transfers {
-            None => 1,
-            Some((_, pages)) if operation.kind == Kind::Program => pages,
-            Some(_) => operation.pages().into(),
+            Some((_, pages)) if kind == Kind::Program => pages,
+            _ => node.pages.into(),
         }
     }
 
@@ -104,10 +103,11 @@ impl Shared {
     /// `None` if its duration is not fixed.
     #[inline(always)]
     pub(super) fn delay_of_transfer(&self, pages: u32, saved_ns: u64) -> Option<FixedDelay> {
-        match self.unit_transfers {
+        let most = self.unit_transfers.map_or(self.planes, |(_, of_unit)| of_unit);
+        match pages {
             _ if saved_ns > 0 => None,
-            _ if pages == 1 => Some(FixedDelay::TRANSFER),
-            Some((_, of_unit)) if pages == of_unit => Some(FixedDelay::FLASH_PAGE),
+            1 => Some(FixedDelay::TRANSFER),
+            _ if pages == most => Some(FixedDelay::MOST),
             _ => None,
         }
     }

@@ -16,6 +16,35 @@ pub enum Edge {
     Hazard,
 }
 
+/// A node that waits for another one, and the reason: the reason takes the upper two bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Follower(u32);
+
+impl Follower {
+    /// No node waits.
+    pub const NONE: Self = Self(NONE);
+    const SHIFT: u32 = 30;
+
+    #[inline(always)]
+    pub fn new(node: u32, edge: Edge) -> Self {
+        Self((edge as u32) << Self::SHIFT | node)
+    }
+
+    #[inline(always)]
+    pub fn node(self) -> u32 {
+        self.0 & !(3 << Self::SHIFT)
+    }
+
+    #[inline(always)]
+    pub fn edge(self) -> Edge {
+        match self.0 >> Self::SHIFT {
+            0 => Edge::Chain,
+            1 => Edge::Work,
+            _ => Edge::Hazard,
+        }
+    }
+}
+
 /// Work of a node, which begins when the node waits for nothing any more.
 #[derive(Clone, Copy, Debug)]
 pub enum Work {
@@ -62,13 +91,19 @@ pub fn is_slc(row: u32) -> bool {
     row & SLC_ROW != 0
 }
 
+/// Returns the planes of `pages` pages from a plane on: one bit each.
+#[inline(always)]
+pub fn planes(first: u8, pages: u8) -> u64 {
+    u64::MAX >> (64 - pages) << first
+}
+
 /// Flash operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation {
     pub kind: Kind,
-    /// Number of the plane within the die. On a drive with program units: the number of map units
-    /// of a read.
-    pub plane_or_pages: u8,
+    /// Number of the plane within the die: the first one, if the operation has several pages. 0 on
+    /// a drive with program units, which span all planes.
+    pub plane: u8,
     pub die: u16,
     /// Index of a unit and one of its dies.
     pub slot: u32,
@@ -87,24 +122,7 @@ impl Operation {
     #[inline(always)]
     pub fn new(kind: Kind, die: u16, plane: u8, slot: u32, row: u32) -> Self {
         let (next, before, after) = (NONE, NONE, NONE);
-        Self { kind, plane_or_pages: plane, die, slot, row, next, before, after }
-    }
-
-    /// Returns the plane, on a drive without program units.
-    #[inline(always)]
-    pub fn plane(&self) -> u8 {
-        self.plane_or_pages
-    }
-
-    /// Returns the number of pages to read, on a drive with program units.
-    #[inline(always)]
-    pub fn pages(&self) -> u8 {
-        self.plane_or_pages
-    }
-
-    /// Adds a page to the read.
-    pub fn add_page(&mut self) {
-        self.plane_or_pages += 1;
+        Self { kind, plane, die, slot, row, next, before, after }
     }
 }
 
@@ -125,9 +143,11 @@ pub struct Node {
     /// Number of chains and work that the node waits for.
     pub follows: u32,
     /// Nodes that wait for this node: the first one, and the list of the others.
-    pub first: u32,
+    pub first: Follower,
     pub edges: u32,
-    pub first_edge: Edge,
+    /// Number of pages of a read or a program: pages of one row on consecutive planes, or map units
+    /// that a read of a drive with program units transfers.
+    pub pages: u8,
     /// Number of operations that have to come before.
     pub hazards: u8,
     /// Component that the time of the node counts as.

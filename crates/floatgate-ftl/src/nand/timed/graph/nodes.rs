@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::account::Account;
 use super::node::{
-    Edge, HAS_CORE, HAS_ENTERED, IS_ATTRIBUTED, IS_BLOCKED, IS_PARTIAL, IS_READ, Kind, Node,
+    Edge, Follower, HAS_CORE, HAS_ENTERED, IS_ATTRIBUTED, IS_BLOCKED, IS_PARTIAL, IS_READ, Kind, Node,
     Operation, Work,
 };
 use crate::clock::{Blame, Chain, Component, Ended, NO_CORE, NONE};
@@ -15,9 +15,8 @@ use crate::nand::timed::pool::Pool;
 
 #[derive(Clone, Copy, Debug)]
 struct Link {
-    to: u32,
+    to: Follower,
     next: u32,
-    edge: Edge,
 }
 
 /// Nodes and edges, with the accounts and the tickets of nodes.
@@ -62,9 +61,9 @@ impl Nodes {
             account,
             watched: NONE,
             follows: u32::from(is_live),
-            first: NONE,
+            first: Follower::NONE,
             edges: NONE,
-            first_edge: Edge::Chain,
+            pages: 1,
             hazards: 0,
             component,
             flags,
@@ -116,12 +115,12 @@ impl Nodes {
     /// Adds `node` to the nodes that wait for `first`.
     #[inline(always)]
     fn put_edge(&mut self, first: u32, node: u32, edge: Edge) {
-        let awaited = &mut self.nodes[first];
-        if awaited.first == NONE {
-            (awaited.first, awaited.first_edge) = (node, edge);
+        let (awaited, to) = (&mut self.nodes[first], Follower::new(node, edge));
+        if awaited.first == Follower::NONE {
+            awaited.first = to;
         } else {
             let next = awaited.edges;
-            awaited.edges = self.edges.put(|| Link { to: node, next, edge });
+            awaited.edges = self.edges.put(|| Link { to, next });
         }
     }
 
@@ -177,6 +176,38 @@ impl Nodes {
     pub fn watch(&mut self, at: u32, ticket: u64) {
         assert_eq!(self.nodes[at].watched, NONE, "a chain is watched once");
         self.nodes[at].watched = self.tickets.put(|| ticket);
+    }
+
+    /// Adds a page to an operation. On the serial numbers: see [`Nodes::split`].
+    #[inline(always)]
+    pub fn widen(&mut self, at: u32) {
+        self.nodes[at].pages += 1;
+        self.serial += 1;
+    }
+
+    /// Splits a read: the node keeps its first `pages` pages, and the others get a node of their
+    /// own, which the same nodes wait for. Each page has a serial number, so the new node has the
+    /// place that the nodes of its pages would have had.
+    pub fn split(&mut self, at: u32, pages: u8) -> u32 {
+        let mut rest = self.nodes[at];
+        let (first, mut edges) = (rest.first, rest.edges);
+        self.nodes[at].pages = pages;
+        if let Work::Flash(operation) = &mut rest.work {
+            operation.plane += pages;
+        }
+        rest.serial += u64::from(pages);
+        rest.pages -= pages;
+        (rest.first, rest.edges) = (Follower::NONE, NONE);
+        let rest = self.nodes.put(|| rest);
+        if first != Follower::NONE {
+            self.link(rest, first.node(), first.edge());
+        }
+        while edges != NONE {
+            let Link { to, next } = self.edges[edges];
+            self.link(rest, to.node(), to.edge());
+            edges = next;
+        }
+        rest
     }
 
     /// Shortens the transfer of a read by `ns`.
@@ -285,7 +316,7 @@ impl Nodes {
     #[inline(always)]
     pub fn complete(&mut self, at: u32, now: u64) -> Option<Ended> {
         let node = &mut self.nodes[at];
-        let &mut Node { serial, first, first_edge, mut edges, watched, .. } = node;
+        let &mut Node { serial, first, mut edges, watched, .. } = node;
         let (account, waited, last_blocker) = (node.account, node.waited, node.component);
         let is_join = matches!(node.work, Work::Join { .. });
         node.serial = 0;
@@ -297,14 +328,14 @@ impl Nodes {
         if watched != NONE {
             ended = Some(self.report(watched, &end));
         }
-        if first != NONE {
-            self.pass_on(&mut end, first, first_edge);
+        if first != Follower::NONE {
+            self.pass_on(&mut end, first);
         }
         while edges != NONE {
-            let Link { to, next, edge } = self.edges[edges];
+            let Link { to, next } = self.edges[edges];
             self.edges.give_back(edges);
             edges = next;
-            self.pass_on(&mut end, to, edge);
+            self.pass_on(&mut end, to);
         }
         if account != NONE && !end.is_taken {
             self.accounts.give_back(account);
@@ -333,10 +364,11 @@ impl Nodes {
         Ended { ticket: self.tickets[watched], at_ns: end.now, blame }
     }
 
-    /// Ends the wait of the node `to` for a complete node.
+    /// Ends the wait of a node for a complete node.
     #[inline(always)]
-    fn pass_on(&mut self, end: &mut End, to: u32, edge: Edge) {
-        match edge {
+    fn pass_on(&mut self, end: &mut End, follower: Follower) {
+        let to = follower.node();
+        match follower.edge() {
             Edge::Chain => self.continue_chain(end, to),
             Edge::Work => {
                 let component = self.nodes[to].component;

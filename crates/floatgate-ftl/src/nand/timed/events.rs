@@ -152,8 +152,12 @@ impl Events {
             self.pop_other()?
         } else {
             let queue = &mut self.fixed[self.at];
-            let (_, event) = queue.pop_front()?;
+            let (time, event) = queue.pop_front()?;
             self.heads[self.at] = queue.front().map_or(NEVER, |&(time, _)| time);
+            // Operations that began together end together.
+            if self.heads[self.at] == time {
+                return Some(event);
+            }
             event
         };
         (self.first, self.at) = (self.heads[OTHERS], OTHERS);

@@ -272,16 +272,21 @@ impl Die {
         Some(other.filter(|&queue| starves(queue)).unwrap_or(URGENT))
     }
 
-    /// Returns whether the die may be able to begin something.
+    /// Returns whether the die may be able to begin something: whether [`Die::next`] needs a look.
     #[inline(always)]
     pub(super) fn may_begin(&self, schedule: &Schedule) -> bool {
-        let works = self.array.is_some() || (self.register.is_some() && self.left > 0);
-        if works && !schedule.overlaps() {
-            return false;
-        }
         let [urgent, reads, changes] = &self.queues;
         let has_queued = !(urgent.is_empty() & reads.is_empty() & changes.is_empty());
-        has_queued | self.register.is_some() | self.suspended.is_some()
+        match (&self.array, &self.register) {
+            (Some(op), None) => {
+                has_queued && schedule.overlaps() && op.kind != Kind::Read && !self.is_suspending
+            }
+            (Some(_), Some(_)) => false,
+            (None, _) if self.suspended.is_some() => true,
+            (None, Some(DieOp { kind: Kind::Program, .. })) => self.left == 0,
+            (None, Some(_)) => has_queued && schedule.cache_register,
+            (None, None) => has_queued,
+        }
     }
 
     /// Returns the next step of the die.

@@ -1,6 +1,7 @@
 //! The clock by worked examples. `tests/clock_graphs.rs` compares it with a naive clock.
 
 mod graphs;
+mod planes;
 mod recordings;
 mod schedules;
 

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 
 use super::account::Account;
 use super::node::{
-    Edge, Follower, HAS_CORE, HAS_ENTERED, IS_ATTRIBUTED, IS_BLOCKED, IS_PARTIAL, IS_READ, Kind, Node,
-    Operation, Work,
+    Edge, Follower, HAS_CORE, HAS_ENTERED, IS_ATTRIBUTED, IS_BLOCKED, IS_PARTIAL, IS_READ, Kind,
+    Node, Operation, Work,
 };
 use crate::clock::{Blame, Chain, Component, Ended, NO_CORE, NONE};
 use crate::nand::timed::pool::Pool;

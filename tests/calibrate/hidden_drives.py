@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ SIZE = 1 << 30
 BLOCK = 4096
 ROWS_LEAST = 6
 ROW_LEAST = 32 << 10
+ROW_LEAST_SMALL = 8 << 10
+"""Least row of a drive with pages of 4 KiB."""
 US = 1000
 MAP_PAGE_REACH = 1024 * BLOCK
 """Bytes whose map entries of 4 bytes fill a map page."""
@@ -30,18 +33,18 @@ class Hidden:
     truth: dict[str, float]
 
 
-def draw(seed: int) -> Hidden:
-    """Returns the random drive of a seed."""
+def draw(seed: int, pages: Sequence[int] = (8, 16)) -> Hidden:
+    """Returns the random drive of a seed, whose flash page is one of `pages` in KiB."""
     rng = random.Random(seed)
     while True:
-        drive = _draw(rng)
+        drive = _draw(rng, pages)
         if drive is not None:
             return drive
 
 
-def _draw(rng: random.Random) -> Hidden | None:
+def _draw(rng: random.Random, pages: Sequence[int]) -> Hidden | None:
     """Returns a random drive, or None for parameters that no flash has together."""
-    page = rng.choice((8, 16)) << 10
+    page = rng.choice(pages) << 10
     planes, program_pages = rng.choice((1, 2, 4)), rng.choice((1, 3))
     channels, per_channel = rng.choice((2, 4, 8)), rng.choice((1, 2, 4))
     dies, row = channels * per_channel, page * planes * program_pages
@@ -52,7 +55,7 @@ def _draw(rng: random.Random) -> Hidden | None:
     rows = round(SIZE / (1 - spare) / units / (dies * row))
     if rows < ROWS_LEAST or not 200 * US < program < 4000 * US or bus * channels < 1.3 * speed:
         return None
-    if dies < 4 or row < ROW_LEAST:
+    if dies < 4 or row < (ROW_LEAST_SMALL if page == BLOCK else ROW_LEAST):
         return None
     unit = rows * dies * row
     units = math.ceil(SIZE / (1 - spare) / unit)
@@ -99,11 +102,14 @@ def _draw(rng: random.Random) -> Hidden | None:
         "queue": {"depth": rng.choice((128, 256))},
         "start": {"fill": "none"},
     }
+    # A flush programs a row, or one page of a drive that programs page by page.
+    is_by_page = page == BLOCK and program_pages == 1
+    flushed = page if is_by_page else row
     truth = {
         "spare factor": spare,
         "cleaning unit": float(unit),
         "read": read + BLOCK / bus * 1e9,
-        "program": program + row / bus * 1e9,
+        "program": program + flushed / bus * 1e9,
         "dies": float(dies),
         "flash page": float(page),
         "write buffer": float(memory),

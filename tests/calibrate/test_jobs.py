@@ -6,7 +6,7 @@ import json
 import math
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +16,24 @@ from hidden_drives import SIZE, Hidden, draw, measure
 
 import floatgate as fg
 from floatgate import ConfigError
+from floatgate.calibrate.jobs import identify as identifying
 from floatgate.calibrate.jobs import programs, reading, recorded
 from floatgate.calibrate.jobs.device import Parameters
 from floatgate.calibrate.jobs.estimate import known, unknown
 from floatgate.calibrate.jobs.identify import Identified, identify
-from floatgate.calibrate.jobs.recipe import recipe, recipe_text
-from floatgate.calibrate.jobs.times import read_times
+from floatgate.calibrate.jobs.recipe import DEPTHS, recipe, recipe_text
+from floatgate.calibrate.jobs.times import read_times, requests_per_second
 from floatgate.calibrate.jobs.written import drive_toml
 from floatgate.simulation.fio_jobs.resolving import read_job_file
 from floatgate.simulation.fio_output import fio_bins
 
-SEED_SHORT = 1005
-HIDDEN = tuple(range(41, 51))
+SEED_SHORT, SEED_SMALL_PAGES = 1005, 104
+HIDDEN = (
+    *(((8, 16), seed) for seed in range(41, 51)),
+    *(((4,), seed) for seed in range(141, 146)),
+    *(((32,), seed) for seed in range(241, 244)),
+)
+"""Flash pages in KiB from which a drive is drawn, and the seed of the drive."""
 DIES_FACTOR, TIME_ERROR, SPARE_ERROR, UNIT_ERROR = 1.25, 0.10, 0.01, 0.10
 
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
@@ -105,6 +111,18 @@ def test_the_link_is_at_least_as_fast_as_reads(
 
     jobs = recorded.read_recording(_changed(short, tmp_path, change))
     assert read_times(jobs).link == pytest.approx(link, rel=0.01)
+
+
+def test_reads_at_depth_show_requests_that_new_data_does_not(short: Path, tmp_path: Path) -> None:
+    """A drive that programs every page at once reads most of the new data from flash."""
+
+    def change(document: dict[str, Any]) -> None:
+        for side in ("read", "write"):
+            _job(document, "cached-deep")[side]["iops"] = 100
+
+    jobs = recorded.read_recording(_changed(short, tmp_path, change))
+    fastest = max(jobs.reads(f"read-{depth}").per_second for depth in DEPTHS)
+    assert requests_per_second(jobs) == fastest
 
 
 def _changed(source: Path, target: Path, change: Callable[[dict[str, Any]], None]) -> Path:
@@ -276,10 +294,47 @@ def _misses(found: Identified, hidden: Hidden) -> list[str]:
     return missed
 
 
+@pytest.fixture(scope="module")
+def small_pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of the recipe on a drive with pages of 4 KiB."""
+    folder = tmp_path_factory.mktemp("small-pages")
+    measure(draw(SEED_SMALL_PAGES, pages=(4,)), folder, seed=100 + SEED_SMALL_PAGES)
+    return folder
+
+
+def _tried(monkeypatch: pytest.MonkeyPatch, pages: Sequence[int], planes: int) -> None:
+    """Reduces the search to one number of planes and channels, for speed."""
+    shapes = tuple(identifying.Shape(page << 10, planes, 3) for page in pages)
+    monkeypatch.setattr(identifying, "SHAPES", shapes)
+    monkeypatch.setattr(identifying, "TRANSFERS", (0.0,))
+    monkeypatch.setattr(identifying, "CHANNELS", (4,))
+
+
+def test_pages_of_4_kib_are_recovered(small_pages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hidden = draw(SEED_SMALL_PAGES, pages=(4,))
+    _tried(monkeypatch, (4, 8, 16, 32), planes=4)
+    found = identify(small_pages)
+    assert found.named("flash page").value == hidden.truth["flash page"] == 4096
+    assert _misses(found, hidden) == []
+
+
+def test_without_the_right_page_all_that_needs_it_is_unknown(
+    small_pages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden = draw(SEED_SMALL_PAGES, pages=(4,))
+    _tried(monkeypatch, (8, 16, 32), planes=4)
+    found = identify(small_pages)
+    for name in ("flash page", "transfer", "channels", "cleaning unit", "spare factor"):
+        assert not found.named(name).is_known
+        assert "no tried page" in found.named(name).why
+    assert found.named("read").is_known
+    assert _misses(found, hidden) == []
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("seed", HIDDEN)
-def test_a_hidden_drive_is_recovered(seed: int, tmp_path: Path) -> None:
-    hidden = draw(seed)
+@pytest.mark.parametrize(("pages", "seed"), HIDDEN)
+def test_a_hidden_drive_is_recovered(pages: tuple[int, ...], seed: int, tmp_path: Path) -> None:
+    hidden = draw(seed, pages)
     measure(hidden, tmp_path, seed=100 + seed)
     found = identify(tmp_path)
     assert _misses(found, hidden) == []

@@ -53,6 +53,8 @@ class Parameters:
     paced: bool
     map_reach: int | None
     """Bytes whose map entries are cached; None for the whole map."""
+    planes_first: bool = False
+    """Whether consecutive pages of an erase unit go over planes before channels."""
 
     @property
     def row(self) -> int:
@@ -92,7 +94,7 @@ def config(drive: Parameters) -> dict[str, Any]:
         "dies": drive.dies // drive.channels,
         "planes": drive.planes,
         "superblock": planes,
-        "stripe": "channel_plane_die",
+        "stripe": "plane_channel_die" if drive.planes_first else "channel_plane_die",
         "blocks": units * planes,
         "read": f"{max(1, round(drive.read))}ns",
         "program": f"{max(1, round(drive.program))}ns",

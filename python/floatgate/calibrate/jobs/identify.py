@@ -28,6 +28,9 @@ class Shape(NamedTuple):
     planes: int
     program_pages: int
     """Flash pages of a plane that are programmed at once."""
+    planes_first: bool = False
+    """Whether consecutive data goes over the planes of a die before it goes over channels. It
+    matters if pages of 4 KiB are programmed one by one; otherwise a row is on one die anyway."""
 
     @property
     def row(self) -> int:
@@ -35,9 +38,15 @@ class Shape(NamedTuple):
         return self.page * self.planes * self.program_pages
 
 
-SHAPES = tuple(
-    Shape(page << 10, planes, pages) for page in (8, 16) for planes in (1, 2, 4) for pages in (1, 3)
+PAGES = (4, 8, 16, 32)
+"""Tried flash pages in KiB."""
+SHAPES = (
+    *(Shape(page << 10, planes, n) for page in PAGES for planes in (1, 2, 4) for n in (1, 3)),
+    *(Shape(BLOCK, planes, 1, planes_first=True) for planes in (2, 4)),
 )
+SHAPE_ERROR_MOST = 0.1
+"""Largest error of large reads, as rms of ln(simulated / measured), of a shape that explains them.
+The right shapes of 16 random drives had 0.002 to 0.06."""
 TRANSFERS = (0.0, 3_000.0, 10_000.0)
 """Tried transfers of 4 KiB in nanoseconds, from which the number of dies follows."""
 CHANNELS = (1, 2, 4, 8, 16)
@@ -106,7 +115,7 @@ class _Identification:
     ) -> None:
         self.jobs, self.directory, self.seed = jobs, directory, seed
         self.estimates: list[Estimate] = []
-        self.assumed: list[str] = ["time of an erase", "greedy cleaning", "pages of 8 or 16 KiB"]
+        self.assumed: list[str] = ["time of an erase", "greedy cleaning", "pages of 4 to 32 KiB"]
         self._progress, self._done = progress, 0
 
     def run(self) -> Identified:
@@ -118,20 +127,21 @@ class _Identification:
         reach = caches.map_reach(jobs)
         self._step("dies and flash page")
         # Dies with a cache register read during transfers, whose time is not known yet.
-        ways = []
+        ways = list[_Way]()
         for transfer in TRANSFERS:
             count = reading.dies(jobs, times, self.seed, transfer)
-            ways.append((*self._shaped(times, count, speed, buffer), count))
-        _, alike, dies = min(ways, key=lambda way: way[0])
-        counts = _counts(ways)
-        program = programs.program_time(jobs, times, dies)
+            ways.append(_Way(count, self._shaped(times, count, speed, buffer)))
+        ways.sort(key=lambda way: way.error)
+        alike, why = _alike(ways), _why_no_shape(ways[0].error)
+        program = programs.program_time(jobs, times, ways[0].dies)
+        counts = _counts(ways, math.inf if why else reading.ALIKE)
         self.estimates += [times.way, times.read, counts, speed, buffer, reach]
-        self._tell_shape(alike)
+        self._tell_shape(alike, why)
         drive = replace(alike[0], map_reach=round(reach.number) if reach.is_known else None)
         if not program.is_known:
             self.assumed.append("time of a program and bytes of a row; their ratio is known")
         self.estimates.append(program)
-        drive = self._overwrites(drive)
+        drive = self._overwrites(drive, why)
         estimates, assumed = tuple(self.estimates), tuple(self.assumed)
         return Identified(self.directory, self.jobs.size, estimates, drive, assumed)
 
@@ -159,6 +169,7 @@ class _Identification:
             page=shape.page,
             planes=shape.planes,
             program_pages=shape.program_pages,
+            planes_first=shape.planes_first,
             channels=1,
             register=True,
             read=times.read.value or READ_USUAL,
@@ -181,11 +192,9 @@ class _Identification:
 
     def _shaped(
         self, times: ReadTimes, dies: Estimate, speed: Estimate, buffer: Estimate
-    ) -> tuple[float, list[Parameters]]:
-        """Returns the drives whose flash page, channels and register agree best with large reads.
-
-        The best drive, whose error comes with the drives, is the first; the others agree about as
-        well.
+    ) -> list[reading.Shaped]:
+        """Returns drives with their errors of large reads, the best flash page, channels and
+        register first.
         """
         program = programs.program_time(self.jobs, times, dies)
         ways = [
@@ -199,9 +208,7 @@ class _Identification:
         ]
         likely = [one for one in ways if one.transfer < reading.TRANSFER_LIKELY] or ways
         trials = [reading.shaped(self.jobs, one, program, self.seed) for one in likely]
-        trials.sort(key=lambda one: one.error)
-        error = trials[0].error
-        return error, [one.drive for one in trials if one.error < error + reading.ALIKE]
+        return sorted(trials, key=lambda one: one.error)
 
     def _with_transfers(
         self, drive: Parameters, register: bool, buffer: Estimate
@@ -209,9 +216,16 @@ class _Identification:
         drive = _with_buffer(replace(drive, register=register), buffer)
         return reading.with_transfers(self.jobs, drive, self.seed)
 
-    def _tell_shape(self, alike: Sequence[Parameters]) -> None:
-        """Adds flash page, transfer and channels, if the drives that agree have one value."""
+    def _tell_shape(self, alike: Sequence[Parameters], why: str) -> None:
+        """Adds flash page, transfer and channels, if the drives that agree have one value.
+
+        `why` is the reason why no drive agrees, if none does.
+        """
         used = "large-*"
+        if why:
+            names = {"flash page": "B", "transfer": "ns", "channels": ""}
+            self.estimates += [unknown(name, unit, used, why) for name, unit in names.items()]
+            return
         self._tell("flash page", "B", used, [one.page for one in alike])
         transfer = _transfer(alike, used)
         self.estimates.append(transfer)
@@ -230,11 +244,16 @@ class _Identification:
         else:
             self.estimates.append(known(name, unit, different, used))
 
-    def _overwrites(self, drive: Parameters) -> Parameters:
+    def _overwrites(self, drive: Parameters, why_no_shape: str) -> Parameters:
         """Adds spare and cleaning unit, and returns the drive with them."""
         target, size = writing.measured(self.jobs), self.jobs.made_for
         used = "random-*, zone-*"
         slow = [name for name in writing.RANDOM if target.slow[name] > 1 + writing.SHOWS]
+        if why_no_shape:
+            self._tell_no_overwrites(
+                f"the simulated drive needs the flash page, and {why_no_shape}"
+            )
+            return drive
         if not slow:
             self._tell_no_overwrites("random writes are not slower than writes in order")
             return drive
@@ -290,10 +309,38 @@ class _Identification:
         return drive, ""
 
 
-def _counts(ways: Sequence[tuple[float, list[Parameters], Estimate]]) -> Estimate:
-    """Returns the dies of the best drive, with an interval of all drives that agree as well."""
-    error, _, best = min(ways, key=lambda way: way[0])
-    near = [count for other, _, count in ways if other < error + reading.ALIKE and count.is_known]
+class _Way(NamedTuple):
+    """A number of dies, and the drives with it, the best first."""
+
+    dies: Estimate
+    trials: list[reading.Shaped]
+
+    @property
+    def error(self) -> float:
+        """Error of the best drive."""
+        return self.trials[0].error
+
+
+def _alike(ways: Sequence[_Way]) -> list[Parameters]:
+    """Returns the drives that explain large reads about as well as the best one, which is first."""
+    trials = sorted((one for way in ways for one in way.trials), key=lambda one: one.error)
+    return [one.drive for one in trials if one.error < trials[0].error + reading.ALIKE]
+
+
+def _why_no_shape(error: float) -> str:
+    """Returns why no flash page explains large reads whose least error this is, or nothing."""
+    if error <= SHAPE_ERROR_MOST:
+        return ""
+    pages = f"{PAGES[0]} to {PAGES[-1]} KiB"
+    return f"no tried page of {pages} explains large reads: the best is {100 * error:.0f} % off"
+
+
+def _counts(ways: Sequence[_Way], alike: float) -> Estimate:
+    """Returns the dies of the best drive, with an interval of all drives whose error is larger by
+    less than `alike`.
+    """
+    best = ways[0].dies
+    near = [way.dies for way in ways if way.error < ways[0].error + alike and way.dies.is_known]
     if not best.is_known:
         return best
     ends = [_ends(count) for count in near]
@@ -306,7 +353,7 @@ def _counts(ways: Sequence[tuple[float, list[Parameters], Estimate]]) -> Estimat
 def _transfer(alike: Sequence[Parameters], used: str) -> Estimate:
     """Returns the transfer of the drives that agree with large reads."""
     if any(reading.hides_transfer(one) for one in alike):
-        why = "dies may transfer one page while they read the next one"
+        why = "large reads may hide it: with a cache register, or with pages of 4 KiB"
         return unknown("transfer", "ns", used, why)
     transfers = [one.transfer for one in alike]
     if max(transfers) > 2 * min(transfers) + reading.TRANSFER_NOISE:

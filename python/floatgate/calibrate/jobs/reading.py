@@ -43,6 +43,8 @@ TRANSFER_LIKELY = 0.9 * TRANSFER_MOST
 BUSES = (300e6, 600e6, 1200e6, 2400e6, 4800e6)
 """Tried transfer rates in bytes per second, where large reads do not show the rate."""
 HALVINGS = 7
+HOPELESS = 0.5
+"""Error of ln latency at a depth from which on a candidate is not simulated at further depths."""
 ALIKE = 0.01
 """Flash pages whose errors differ by less explain the reads equally well."""
 
@@ -155,15 +157,17 @@ class Shaped:
 
     drive: Parameters
     error: float
-    """Root mean square of ln(simulated / measured) over the depths."""
+    """Root mean square of ln(simulated / measured) over the simulated depths."""
 
 
 def hides_transfer(drive: Parameters) -> bool:
     """Returns whether a large read does not depend on the transfer.
 
-    It reads two pages of one die, and a die with a cache register transfers the first page while it
-    reads the second.
+    A die without a cache register reads pages of 4 KiB one after the other, each in the time of a
+    small read. A die with a cache register transfers the first page while it reads the second.
     """
+    if drive.page == BLOCK and not drive.planes_first:
+        return True
     return drive.register and drive.page < LARGE <= drive.row
 
 
@@ -201,4 +205,6 @@ def shaped(jobs: Recording, drive: Parameters, program: Estimate, seed: int) -> 
         requests = REQUESTS_ALONE if depth == 1 else REQUESTS_LARGE
         mean = mean_read(config(drive), f"{LARGE}B", depth, seed, requests)
         logs.append(math.log(mean / jobs.reads(f"large-{depth}").mean_ns))
+        if abs(logs[-1]) > HOPELESS:
+            break
     return Shaped(drive, math.sqrt(sum(log * log for log in logs) / len(logs)))

@@ -125,6 +125,21 @@ def test_reads_at_depth_show_requests_that_new_data_does_not(short: Path, tmp_pa
     assert requests_per_second(jobs) == fastest
 
 
+def test_one_longer_wait_does_not_lengthen_a_program(short: Path, tmp_path: Path) -> None:
+    usual = round(recorded.read_recording(short).reads("read-1").quantile(0.5))
+
+    def change(document: dict[str, Any]) -> None:
+        flush = _job(document, "flush")["write"]
+        flush["iops"] = 1e9 / flush["clat_ns"]["mean"]
+        bins = {usual: 9_000, usual + 200_000: 300, usual + 300_000: 700, usual + 340_000: 1}
+        _job(document, "tail")["read"]["clat_ns"]["bins"] = {f"{ns}": n for ns, n in bins.items()}
+
+    jobs = recorded.read_recording(_changed(short, tmp_path, change))
+    program = programs.program_time(jobs, read_times(jobs), known("dies", "", [4], "read-*"))
+    assert program.jobs == "tail"
+    assert program.number == pytest.approx(300_000, rel=0.01)
+
+
 def _changed(source: Path, target: Path, change: Callable[[dict[str, Any]], None]) -> Path:
     document = json.loads((source / "fio.json").read_text("utf-8"))
     change(document)

@@ -25,9 +25,11 @@ BELOW, ABOVE = 0.85, 1.18
 """Ranges below and above the longest wait, relative to it, whose counts show it."""
 EDGE = 0.4
 """Least count of the longest wait, relative to the count of the most frequent one."""
-TAIL_SPREAD = 0.1
-"""Half of the relative interval of a program from the longest wait; over 20 random drives it was up
-to 8 % off."""
+EDGE_ITSELF = 0.95
+"""Least count of the longest wait, relative to the largest one near it."""
+TAIL_SPREAD = 0.05
+"""Half of the relative interval of a program from the longest wait; over 49 random drives it was up
+to 2 % off."""
 PROGRAM_LEAST = 75_000.0
 """Shortest time of a program in nanoseconds. Single-level cells of low latency need so long."""
 ROW_LEAST = 6 * KIB
@@ -62,7 +64,10 @@ def _from_tail(jobs: Recording, dies: Estimate) -> Estimate:
     if total < DELAYED_LEAST:
         return unknown(name, "ns", used, f"only {total} reads wait for a program")
     edges = {delay: _edge(delays, delay) for delay, _ in delays}
-    longest = max(delay for delay, edge in edges.items() if edge >= EDGE * max(edges.values()))
+    last = max(delay for delay, edge in edges.items() if edge >= EDGE * max(edges.values()))
+    # Up to 1 / BELOW beyond the longest wait of many reads, a longer wait of one still shows them.
+    near = {delay: edge for delay, edge in edges.items() if BELOW * last <= delay <= last}
+    longest = min(delay for delay, edge in near.items() if edge >= EDGE_ITSELF * max(near.values()))
     row = write_speed(jobs).number * longest / 1e9 / (dies.value or 1)
     if row < ROW_LEAST or longest < PROGRAM_LEAST:
         why = f"reads wait at most {longest / 1e3:.0f} us, as if programs yield to them"

@@ -17,6 +17,8 @@ from .times import ReadTimes
 PART = "cells and the transfer of the row"
 FLUSH_LEAST = 3.0
 """A flush counts as a wait for a program if it takes at least this many times the way."""
+FLUSH_SPREAD = 0.02
+"""Relative error of a flush."""
 DELAYED_LEAST = 200
 """Fewest delayed reads of an estimate."""
 THRESHOLD = 0.25
@@ -53,7 +55,9 @@ def _from_flush(jobs: Recording, times: ReadTimes) -> Estimate:
     way = times.way.value or writes.mean_ns
     if flush < FLUSH_LEAST * way:
         return unknown("program", "ns", "flush", "a flush does not wait for a program")
-    return known("program", "ns", [flush - way], "flush", PART, 0.02)
+    # A drive that programs page by page begins with the write, about a way before the flush.
+    low, high = (flush - way) * (1 - FLUSH_SPREAD), flush * (1 + FLUSH_SPREAD)
+    return Estimate("program", "ns", flush - way, low, high, "flush", PART)
 
 
 def _from_tail(jobs: Recording, dies: Estimate) -> Estimate:

@@ -126,15 +126,17 @@ class _Identification:
         buffer = caches.write_buffer(jobs, self._is_smooth())
         reach = caches.map_reach(jobs)
         self._step("dies and flash page")
-        # Dies with a cache register read during transfers, whose time is not known yet.
+        # Dies with a cache register, and only they, read during transfers. Their time is not known
+        # yet.
         ways = list[_Way]()
         for transfer in TRANSFERS:
             count = reading.dies(jobs, times, self.seed, transfer)
-            ways.append(_Way(count, self._shaped(times, count, speed, buffer)))
+            registers = (True,) if transfer else (True, False)
+            ways.append(_Way(count, self._shaped(times, count, speed, buffer, registers)))
         ways.sort(key=lambda way: way.error)
         alike, why = _alike(ways), _why_no_shape(ways[0].error)
         program = programs.program_time(jobs, times, ways[0].dies)
-        counts = _counts(ways, math.inf if why else reading.ALIKE)
+        counts = _counts(ways, math.inf if why else reading.alike(ways[0].error))
         self.estimates += [times.way, times.read, counts, speed, buffer, reach]
         self._tell_shape(alike, why)
         drive = replace(alike[0], map_reach=round(reach.number) if reach.is_known else None)
@@ -191,7 +193,12 @@ class _Identification:
         return times.quantile(0.5) > SMOOTH * times.mean_ns
 
     def _shaped(
-        self, times: ReadTimes, dies: Estimate, speed: Estimate, buffer: Estimate
+        self,
+        times: ReadTimes,
+        dies: Estimate,
+        speed: Estimate,
+        buffer: Estimate,
+        registers: Sequence[bool],
     ) -> list[reading.Shaped]:
         """Returns drives with their errors of large reads, the best flash page, channels and
         register first.
@@ -201,7 +208,7 @@ class _Identification:
             _with_channels(drive, channels)
             for shape in _shapes(dies, speed, program)
             for candidate in [self._candidate(times, shape, dies, speed, program)]
-            for register in (True, False)
+            for register in registers
             for drive in self._with_transfers(candidate, register, buffer)
             for channels in CHANNELS
             if drive.dies % channels == 0
@@ -324,7 +331,7 @@ class _Way(NamedTuple):
 def _alike(ways: Sequence[_Way]) -> list[Parameters]:
     """Returns the drives that explain large reads about as well as the best one, which is first."""
     trials = sorted((one for way in ways for one in way.trials), key=lambda one: one.error)
-    return [one.drive for one in trials if one.error < trials[0].error + reading.ALIKE]
+    return [one.drive for one in trials if one.error < reading.alike(trials[0].error)]
 
 
 def _why_no_shape(error: float) -> str:
@@ -335,12 +342,10 @@ def _why_no_shape(error: float) -> str:
     return f"no tried page of {pages} explains large reads: the best is {100 * error:.0f} % off"
 
 
-def _counts(ways: Sequence[_Way], alike: float) -> Estimate:
-    """Returns the dies of the best drive, with an interval of all drives whose error is larger by
-    less than `alike`.
-    """
+def _counts(ways: Sequence[_Way], error: float) -> Estimate:
+    """Returns the dies of the best drive, with an interval of all drives with less than `error`."""
     best = ways[0].dies
-    near = [way.dies for way in ways if way.error < ways[0].error + alike and way.dies.is_known]
+    near = [way.dies for way in ways if way.error < error and way.dies.is_known]
     if not best.is_known:
         return best
     ends = [_ends(count) for count in near]

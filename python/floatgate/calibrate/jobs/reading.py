@@ -29,6 +29,8 @@ AGREES = 0.15
 """Largest difference of ln D between a depth and the depths before."""
 NOISE = 0.005
 """Assumed relative error of a mean latency."""
+SPREAD_LEAST = 0.04
+"""Least half of the interval of ln D."""
 FREE_SHARE = 0.85
 """Largest share of the requests without flash at which dies, and not the controller, limit."""
 SPAN = "128MiB"
@@ -46,7 +48,7 @@ HALVINGS = 7
 HOPELESS = 0.5
 """Error of ln latency at a depth from which on a candidate is not simulated at further depths."""
 ALIKE = 0.01
-"""Flash pages whose errors differ by less explain the reads equally well."""
+"""Drives whose errors differ by less explain the reads equally well."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def dies(jobs: Recording, times: ReadTimes, seed: int, transfer: float = 0.0) ->
         return unknown(name, "", used, limit or "reads wait too rarely for a die at any depth")
     mean = _mean(felt)
     spread = max(abs(one.log_dies - mean) for one in felt)
-    spread = max(spread, NOISE / max(one.slope for one in felt), 0.02)
+    spread = max(spread, NOISE / max(one.slope for one in felt), SPREAD_LEAST)
     low, high = math.exp(mean - spread), math.exp(mean + spread)
     return Estimate(name, "", math.exp(mean), low, high, used, limit)
 
@@ -158,6 +160,14 @@ class Shaped:
     drive: Parameters
     error: float
     """Root mean square of ln(simulated / measured) over the simulated depths."""
+
+
+def alike(error: float) -> float:
+    """Returns below which error a drive explains the reads as well as the best one, whose error is
+    given. The error of the best drive shows what the model lacks, so such a difference decides
+    nothing.
+    """
+    return error + max(ALIKE, error)
 
 
 def hides_transfer(drive: Parameters) -> bool:

@@ -140,6 +140,18 @@ def test_one_longer_wait_does_not_lengthen_a_program(short: Path, tmp_path: Path
     assert program.number == pytest.approx(300_000, rel=0.01)
 
 
+@pytest.mark.parametrize(
+    ("used", "page", "is_known"),
+    [("tail", 4 << 10, False), ("flush", 4 << 10, True), ("tail", 8 << 10, True)],
+)
+def test_reads_behind_programs_of_one_page_do_not_show_one_program(
+    used: str, page: int, is_known: bool
+) -> None:
+    program = known("program", "ns", [400e3], used)
+    drives = [_drive(), _drive(page=page, program_pages=1)]
+    assert programs.of_drives(program, drives).is_known == is_known
+
+
 def _changed(source: Path, target: Path, change: Callable[[dict[str, Any]], None]) -> Path:
     document = json.loads((source / "fio.json").read_text("utf-8"))
     change(document)

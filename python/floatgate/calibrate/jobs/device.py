@@ -62,6 +62,11 @@ class Parameters:
         return self.page * self.planes * self.program_pages
 
     @property
+    def is_by_page(self) -> bool:
+        """Whether a die programs pages of 4 KiB one by one."""
+        return self.page == BLOCK and self.program_pages == 1
+
+    @property
     def unit(self) -> int:
         """Bytes of an erase unit."""
         return self.row * self.rows * self.dies

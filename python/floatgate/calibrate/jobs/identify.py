@@ -135,7 +135,7 @@ class _Identification:
             ways.append(_Way(count, self._shaped(times, count, speed, buffer, registers)))
         ways.sort(key=lambda way: way.error)
         alike, why = _alike(ways), _why_no_shape(ways[0].error)
-        program = programs.program_time(jobs, times, ways[0].dies)
+        program = programs.of_drives(programs.program_time(jobs, times, ways[0].dies), alike)
         counts = _counts(ways, math.inf if why else reading.alike(ways[0].error))
         self.estimates += [times.way, times.read, counts, speed, buffer, reach]
         self._tell_shape(alike, why)

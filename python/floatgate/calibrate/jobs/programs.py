@@ -9,6 +9,9 @@ any program, or the row that would follow from it is smaller than a flash page.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from .device import Parameters
 from .estimate import Estimate, known, unknown
 from .recipe import KIB
 from .recorded import Recording, Times
@@ -47,6 +50,16 @@ def program_time(jobs: Recording, times: ReadTimes, dies: Estimate) -> Estimate:
     if from_tail.is_known:
         return from_tail
     return unknown("program", "ns", "flush, tail", f"{from_flush.why}; {from_tail.why}")
+
+
+def of_drives(program: Estimate, drives: Iterable[Parameters]) -> Estimate:
+    """Returns a program that is unknown if it is the longest wait of reads and one of the drives
+    programs page by page. Such reads may wait for several programs.
+    """
+    if program.jobs != "tail" or not any(drive.is_by_page for drive in drives):
+        return program
+    why = "reads may wait for several programs, of a page of 4 KiB each"
+    return unknown(program.name, program.unit, program.jobs, why)
 
 
 def _from_flush(jobs: Recording, times: ReadTimes) -> Estimate:

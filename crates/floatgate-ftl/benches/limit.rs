@@ -3,9 +3,10 @@
 //! `cargo bench --bench limit [-- "greedy, 4 Mi"]` writes uniform random pages to drives of 256 Ki
 //! and 4 Mi pages of 4 KiB, with 7 % over-provisioning and units of 256 pages. The bare layer
 //! ([`bare`]) consists only of arrays and prefetching, and cleans the same units as the engine. The
-//! two take turns. The benchmark prints medians in million flash programs per second, and as a
-//! share of the bare layer with the same victim policy. If the engine has a clock, the bare layer
-//! with a bare event loop ([`events`]) shows the limit of an event-driven clock.
+//! two take turns. The benchmark prints medians in million flash programs per second, and the
+//! engine's share of its limit. The limit is the bare layer with the same victim policy; for a drive
+//! with a clock, the bare layer with a bare event loop ([`events`]). The last drives have the
+//! options of two of the lab's drives ([`today`]), whose units are larger.
 //! `FLOATGATE_BENCH_LARGE=1` adds 64 Mi and 512 Mi pages (some 10 GiB of memory, a quarter of an
 //! hour).
 
@@ -14,10 +15,14 @@ mod bare;
 #[path = "limit/events.rs"]
 mod events;
 mod rig;
+#[path = "instructions/today.rs"]
+mod today;
 
 use bare::{Bare, Choice};
 use events::Events;
-use rig::{Drive, Kind, LOW_WATER, Load};
+use floatgate_ftl::geometry::Geometry;
+use rig::{Drive, Engine, Kind, LOW_WATER, Load};
+use today::Today;
 
 const TURNS: usize = 5;
 /// Pages written in a turn.
@@ -86,34 +91,60 @@ fn choice(kind: &Kind) -> Choice {
     if kind.victim == "greedy" { Choice::Greedy } else { Choice::CostBenefit }
 }
 
-/// Compares each engine drive whose name contains `filter` with the bare layer, in turns.
-fn compare(size: &str, pages: u32, filter: &str) {
-    for kind in Kind::ALL {
-        let name = format!("{}, {size}", kind.name);
-        if !name.contains(filter) {
-            continue;
-        }
-        let bare = || Bare::new(&kind.geometry(pages), LOW_WATER, choice(&kind));
-        let timed = || BareTimed { bare: bare(), events: Events::new() };
-        let mut timed = kind.is_timed.then(|| Turns::new(timed(), pages));
-        let mut bare = Turns::new(bare(), pages);
-        let mut engine = Turns::new(kind.make(pages), pages);
+/// A drive of the comparison.
+struct Compared {
+    name: &'static str,
+    geometry: Geometry,
+    choice: Choice,
+    is_timed: bool,
+    engine: Engine,
+}
+
+impl Compared {
+    fn of(kind: &Kind, pages: u32) -> Self {
+        let (name, geometry, engine) = (kind.name, kind.geometry(pages), kind.make(pages));
+        Self { name, geometry, choice: choice(kind), is_timed: kind.is_timed, engine }
+    }
+
+    fn of_today(today: &Today, pages: u32) -> Self {
+        let (name, geometry, engine) = (today.name, today.geometry(pages), today.make(pages));
+        Self { name, geometry, choice: Choice::Greedy, is_timed: true, engine }
+    }
+
+    /// Compares the drive with its limit, in turns.
+    fn compare(self, name: &str, pages: u32) {
+        let bare = Bare::new(&self.geometry, LOW_WATER, self.choice);
+        let mut limit = match self.is_timed {
+            true => Turns::new(BareTimed { bare, events: Events::new() }, pages),
+            false => Turns::new(bare, pages),
+        };
+        let mut engine = Turns::new(self.engine, pages);
         for _ in 0..TURNS {
-            bare.take();
-            timed.iter_mut().for_each(Turns::take);
+            limit.take();
             engine.take();
         }
-        let (limit, rate) = (bare.rate(), engine.rate());
-        let (bare_wa, wa) = (bare.amplification, engine.amplification);
-        let timed = timed.map_or(String::new(), |timed| format!("{:.1}", timed.rate()));
-        let share = rate / limit;
-        println!("{name:32}{rate:10.1}{limit:10.1}{share:8.2}{timed:>10}{wa:8.2}{bare_wa:8.2}");
+        let (most, rate) = (limit.rate(), engine.rate());
+        let (limit_wa, wa) = (limit.amplification, engine.amplification);
+        let share = rate / most;
+        println!("{name:32}{rate:10.1}{most:10.1}{share:8.2}{wa:8.2}{limit_wa:8.2}");
+    }
+}
+
+/// Compares each engine drive whose name contains `filter` with its limit.
+fn compare(size: &str, pages: u32, filter: &str) {
+    let kinds = Kind::ALL.iter().map(|kind| Compared::of(kind, pages));
+    let today = Today::ALL.iter().map(|today| Compared::of_today(today, pages));
+    for compared in kinds.chain(today) {
+        let name = format!("{}, {size}", compared.name);
+        if name.contains(filter) {
+            compared.compare(&name, pages);
+        }
     }
 }
 
 fn main() {
-    print!("{:32}{:>10}{:>10}{:>8}", "M programs/s", "engine", "bare", "share");
-    println!("{:>10}{:>8}{:>8}", "events", "WA", "bare");
+    print!("{:32}{:>10}{:>10}{:>8}", "M programs/s", "engine", "limit", "share");
+    println!("{:>8}{:>8}", "WA", "limit");
     let filter = std::env::args().skip(1).find(|text| !text.starts_with('-')).unwrap_or_default();
     compare("256 Ki", 256 << 10, &filter);
     compare("4 Mi", 4 << 20, &filter);

@@ -89,12 +89,17 @@ impl Today {
         },
     ];
 
-    /// Returns the drive with `logical_pages` pages, and a whole map.
-    pub fn make(&self, logical_pages: u32) -> Engine {
+    /// Returns the geometry of the drive with `logical_pages` pages.
+    pub fn geometry(&self, logical_pages: u32) -> Geometry {
         let unit = self.shape.pages_per_block * self.shape.superblock;
         let data = (u64::from(logical_pages) * 107 / 100).div_ceil(unit.into()) as u32;
         let shape = Shape { logical_pages, units: data + LOW_WATER, ..self.shape };
-        let geometry = Geometry::new(shape).expect("the shape is a drive");
+        Geometry::new(shape).expect("the shape is a drive")
+    }
+
+    /// Returns the drive with `logical_pages` pages, and a whole map.
+    pub fn make(&self, logical_pages: u32) -> Engine {
+        let geometry = self.geometry(logical_pages);
         let nand = Counted::new(&geometry);
         let nand = Timed::with_schedule(nand, geometry, self.timing, (self.schedule)());
         let mapping = Boxed::new(Ideal::new(&MapConfig::new(geometry, 0)));

@@ -140,10 +140,15 @@ class StartResult:
     played_volumes: float
     """Volumes that the generators of `start.play` wrote after that."""
     settled: bool | None
-    """For "steady": whether write amplification settled."""
+    """For "steady" and "sampled": whether write amplification settled."""
     write_amplification: float | None
     """Write amplification at the end of the start phase: of the last volume, or of all random
     writes."""
+    model_units: int | None
+    """For "sampled": erase units in service of the smaller drive whose steady state was sampled.
+    The other fields then describe the smaller drive. None if the state is exact."""
+    model_pages_per_unit: int | None
+    """For "sampled": pages in an erase unit of the smaller drive."""
 
 
 @dataclass(frozen=True)

@@ -109,6 +109,8 @@ def test_a_start_that_was_not_filled_or_settled(summary: Any) -> None:
     assert summary(document)["start"] == ["fill random, not settled"]
     document["start"] |= {"fill": "none", "settled": None}
     assert summary(document)["start"] == ["fill none"]
+    document["start"] |= {"fill": "sampled", "model_units": 16384, "model_pages_per_unit": 64}
+    assert summary(document)["start"] == [f"fill sampled from {whole(16384)} units of 64 pages"]
 
 
 def test_one_page_is_no_pages(summary: Any) -> None:

@@ -62,6 +62,19 @@ def test_a_default_start_is_warned_of_and_an_aged_one_is_not() -> None:
     assert last == pytest.approx(steady.write_amplification, rel=0.1)
 
 
+def test_a_sampled_state_names_its_model_and_refuses_a_drive_without_one() -> None:
+    """A drive of more units than the largest model, and a map whose cache cannot be sampled."""
+    shape = {"flash.page": "512B", "flash.pages_per_block": 8, "flash.blocks": 18_000}
+    sampled = COUNTED | shape | {"start.fill": "sampled"}
+    result = fg.run("uniform:span=1MiB,writes=1000,size=512", set=sampled)
+    assert (result.start.fill, result.start.settled) == ("sampled", True)
+    assert (result.start.model_units, result.start.model_pages_per_unit) == (16_384, 8)
+    assert any("a drive of 16384 erase units" in note for note in result.notes)
+    words = 'start.fill = "sampled": expected "steady" with mapping.scheme = "dftl"'
+    with pytest.raises(fg.ConfigError, match=words):
+        fg.run(UNIFORM, set=sampled | {"mapping.scheme": "dftl"})
+
+
 def test_the_last_quarter_stands_beside_the_mean(capsys: pytest.CaptureFixture[str]) -> None:
     result = fg.run(TRANSIENT, set=SPARE)
     assert result.write_amplification_last_quarter is not None

@@ -184,6 +184,7 @@ impl Config {
         self.check_slc()?;
         self.check_reclaiming()?;
         self.check_lanes()?;
+        self.check_start()?;
         let flash = &self.flash;
         let quoted = |n: &dyn fmt::Display| format!("\"{n}\"");
         let page = &flash.page;

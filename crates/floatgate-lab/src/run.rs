@@ -6,6 +6,7 @@ mod control;
 mod lookahead;
 mod measure;
 mod played;
+mod sampled;
 mod start;
 mod start_cache;
 

@@ -280,7 +280,7 @@ fn fresh(result: &RunResult) -> Option<String> {
         Fill::None => (1.0, "an erased drive".to_owned()),
         Fill::Sequential => (0.0, "a drive that was filled in order".to_owned()),
         Fill::Shuffled => (0.0, "a drive that was filled in a random order".to_owned()),
-        Fill::Random | Fill::Steady => {
+        Fill::Random | Fill::Steady | Fill::Sampled => {
             (0.0, format!("a drive aged by {} of random pages", volumes(started)))
         }
     };
@@ -381,8 +381,11 @@ pub fn notes(result: &RunResult, kind: DriveKind) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(backlog(result, kind));
     if let Some(true) = result.start.settled {
+        let of_model = result.start.model_units.map_or_else(String::new, |units| {
+            format!(" to a drive of {units} erase units, from which it was sampled")
+        });
         notes.push(format!(
-            "the start state settled after {} volumes of random page writes",
+            "the start state settled after {} volumes of random page writes{of_model}",
             result.start.volumes
         ));
     }

@@ -223,6 +223,8 @@ def _drive(result: Result, device: str) -> Lines:
         yield "", f"all flash {size(space.raw_bytes)}: {', '.join(parts)}"
     start = result.start
     text = f"fill {start.fill}"
+    if start.model_units is not None:
+        text += f" from {count(start.model_units)} units of {start.model_pages_per_unit} pages"
     if start.volumes:
         text += f", {measured(start.volumes)} volumes of random writes"
     if start.settled is not None:

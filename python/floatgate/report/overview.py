@@ -51,6 +51,8 @@ def start(result: Result) -> str:
     """Describes the state of the drive at the start of the workload."""
     state = result.start
     parts = [f"fill: {state.fill}"]
+    if state.model_units is not None:
+        parts.append(f"sampled from a drive of {state.model_units:,} units")
     if state.volumes:
         parts.append(f"{state.volumes:.3g} drive volumes written before the run")
     if state.settled is not None:

@@ -159,16 +159,29 @@ pub struct StartResult {
     pub volumes: f64,
     /// Volumes that the generators of `start.play` wrote after that.
     pub played_volumes: f64,
-    /// For "steady": whether write amplification settled.
+    /// For "steady" and "sampled": whether write amplification settled.
     pub settled: Option<bool>,
     /// Write amplification at the end of the start phase: of the last volume, or of all random
     /// writes.
     pub write_amplification: Option<f64>,
+    /// For "sampled": erase units in service of the smaller drive whose steady state was sampled.
+    /// The other fields then describe the smaller drive. None if the state is exact.
+    pub model_units: Option<u32>,
+    /// For "sampled": pages in an erase unit of the smaller drive.
+    pub model_pages_per_unit: Option<u32>,
 }
 
 impl StartResult {
     /// The start state of a drive without random page writes.
     pub fn new(fill: Fill) -> Self {
-        Self { fill, volumes: 0.0, played_volumes: 0.0, settled: None, write_amplification: None }
+        Self {
+            fill,
+            volumes: 0.0,
+            played_volumes: 0.0,
+            settled: None,
+            write_amplification: None,
+            model_units: None,
+            model_pages_per_unit: None,
+        }
     }
 }

@@ -5,7 +5,7 @@ use floatgate_ftl::queue::Dispatch;
 use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
 
-use super::{BATCH, Control, RunError};
+use super::{BATCH, Control, RunError, sampled};
 use crate::config::{Config, ConfigError, Fill};
 use crate::drive::Plan;
 use crate::metrics::{programs, ratio};
@@ -14,18 +14,25 @@ use crate::workload::scatter::Scatter;
 use crate::workload::{Workload, generator};
 
 /// Writes pages before the measurement, as fast as the drive takes them.
-struct Filler<'a> {
-    device: &'a mut dyn Device,
-    control: &'a Control,
+pub(super) struct Filler<'a> {
+    pub device: &'a mut dyn Device,
+    pub control: &'a Control,
     page_bytes: u64,
-    pages: u64,
+    pub pages: u64,
     done: Vec<Completion>,
     batch: Vec<Request>,
 }
 
-impl Filler<'_> {
+impl<'a> Filler<'a> {
+    pub fn new(plan: &Plan, device: &'a mut dyn Device, control: &'a Control) -> Self {
+        let (pages, page_bytes) =
+            (plan.user_pages().into(), plan.geometry.shape().page_bytes.into());
+        let (done, batch) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
+        Self { device, control, page_bytes, pages, done, batch }
+    }
+
     /// Writes `count` pages. `page` gives the logical page of each write.
-    fn write(&mut self, count: u64, mut page: impl FnMut(u64) -> u64) -> Result<(), RunError> {
+    pub fn write(&mut self, count: u64, mut page: impl FnMut(u64) -> u64) -> Result<(), RunError> {
         let mut written = 0;
         while written < count {
             self.batch.clear();
@@ -65,8 +72,8 @@ impl Filler<'_> {
         Ok(())
     }
 
-    /// Writes as `start.fill` requires.
-    fn fill(&mut self, config: &Config, seed: u64) -> Result<StartResult, RunError> {
+    /// Writes as `start.fill` requires. A sampled fill of a drive that is its own model is steady.
+    pub fn fill(&mut self, config: &Config, seed: u64) -> Result<StartResult, RunError> {
         let start = &config.start;
         let mut rng = Rng::new(seed ^ 0x5747_4152_5400);
         let overwrites = (start.overwrites * self.pages as f64) as u64;
@@ -74,7 +81,7 @@ impl Filler<'_> {
             Fill::None => return Ok(StartResult::new(Fill::None)),
             Fill::Sequential | Fill::Shuffled => self.pages,
             Fill::Random => self.pages + overwrites,
-            Fill::Steady => 0,
+            Fill::Steady | Fill::Sampled => 0,
         };
         self.control.begin("fill", total);
         if start.fill == Fill::Shuffled {
@@ -95,7 +102,7 @@ impl Filler<'_> {
                     ..StartResult::new(Fill::Random)
                 })
             }
-            Fill::Steady => self.run_to_steady(config, &mut rng),
+            Fill::Steady | Fill::Sampled => self.run_to_steady(config, &mut rng),
             fill => Ok(StartResult::new(fill)),
         }
     }
@@ -141,7 +148,7 @@ impl Filler<'_> {
         }
         let volumes = f64::from(volumes);
         let (settled, write_amplification) = (Some(calm == 2), Some(last));
-        Ok(StartResult { volumes, settled, write_amplification, ..StartResult::new(Fill::Steady) })
+        Ok(StartResult { volumes, settled, write_amplification, ..StartResult::new(start.fill) })
     }
 }
 
@@ -191,12 +198,12 @@ pub(crate) fn start(
     seed: u64,
     control: &Control,
 ) -> Result<StartResult, RunError> {
-    let pages = u64::from(plan.user_pages());
-    let page_bytes = u64::from(plan.geometry.shape().page_bytes);
-    let generators = played(config, seed, pages * page_bytes)?;
-    let (done, batch) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
-    let mut filler = Filler { device, control, page_bytes, pages, done, batch };
-    let mut result = filler.fill(config, seed)?;
+    let mut filler = Filler::new(plan, device, control);
+    let generators = played(config, seed, plan.logical_bytes())?;
+    let mut result = match config.start.fill {
+        Fill::Sampled => sampled::fill(&mut filler, config, plan, seed)?,
+        _ => filler.fill(config, seed)?,
+    };
     for mut workload in generators {
         result.played_volumes += filler.play(workload.as_mut())?;
     }

@@ -1,6 +1,7 @@
 //! The order of steps in a run, on a drive that records its calls.
 
 mod keeping;
+mod sampling;
 mod standing;
 
 use std::sync::{Arc, Mutex};
@@ -58,7 +59,7 @@ impl Device for Noting {
 }
 
 impl Inspect for Noting {
-    forward_device!(drive: counters units);
+    forward_device!(drive: counters units room_until_cleaning);
 
     fn check(&self) {
         *self.checks.lock().unwrap() += 1;
@@ -184,8 +185,8 @@ fn a_run_can_be_cancelled_in_every_phase() {
     assert_eq!(cancelled(&[("start.fill", "none")], true, false), ("run", 12, 3000));
     let pages = u64::from(small(&[]).1.user_pages());
     let first = pages.min(batch);
-    let fills = [("sequential", pages), ("shuffled", pages), ("random", 3 * pages), ("steady", 0)];
-    for (fill, total) in fills {
+    let fills = [("sequential", pages), ("shuffled", pages), ("random", 3 * pages)];
+    for (fill, total) in fills.into_iter().chain([("steady", 0), ("sampled", 0)]) {
         assert_eq!(cancelled(&[("start.fill", fill)], true, false), ("fill", first, total));
     }
 }

@@ -66,6 +66,8 @@ pub(crate) fn workload(case: &Case) {
         "played_volumes": 0.0,
         "settled": null,
         "write_amplification": null,
+        "model_units": null,
+        "model_pages_per_unit": null,
     });
     assert_eq!(case.result["start"], start);
 }

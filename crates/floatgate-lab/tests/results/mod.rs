@@ -234,6 +234,8 @@ fn steady_takes_two_calm_volumes_in_a_row() {
             "played_volumes": 0.0,
             "settled": found.is_some(),
             "write_amplification": factors[volumes - 1],
+            "model_units": null,
+            "model_pages_per_unit": null,
         });
         assert_eq!(started(MOST, tolerance), expected, "{tolerance}");
     }

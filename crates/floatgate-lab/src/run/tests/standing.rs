@@ -23,7 +23,7 @@ use crate::run::start::depends_on_time;
 use crate::run::start_cache::StartCache;
 
 pub(super) const SPAN: u64 = 256 << 10;
-const FILLS: [&str; 4] = ["sequential", "shuffled", "random", "steady"];
+const FILLS: [&str; 5] = ["sequential", "shuffled", "random", "steady", "sampled"];
 /// Requests in bursts, so that the drive is idle between them.
 const SPEC: &str = "zipf:span=256KiB,requests=600,size=1KiB,reads=0.4,trim=0.02,flush=0.02,\
                     aligned=false,interarrival=300us,seed=3";
@@ -44,7 +44,7 @@ impl Device for Clocked {
 }
 
 impl Inspect for Clocked {
-    forward_device!(0: counters units check);
+    forward_device!(0: counters units room_until_cleaning check);
 }
 
 impl DeviceClock for Clocked {}

@@ -188,8 +188,9 @@ impl Graph {
     #[inline(always)]
     fn read_after_program(&mut self, at: u32, read: Operation) {
         let change = self.last_change(read.slot, |node, change| {
-            let has_plane = planes(change.plane, node.pages) & 1 << read.plane != 0;
-            change.kind == Kind::Program && change.row == read.row && has_plane
+            change.row == read.row
+                && change.kind == Kind::Program
+                && planes(change.plane, node.pages) & 1 << read.plane != 0
         });
         if change != NONE {
             self.nodes.link(change, at, Edge::Hazard);

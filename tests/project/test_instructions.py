@@ -35,7 +35,7 @@ def test_the_table_is_of_nine_paths_of_one_compiler() -> None:
 
 def test_the_docs_have_the_table() -> None:
     paths = json.loads(instructions.TABLE.read_text("utf-8"))["paths"]
-    text = (ROOT / "docs" / "performance.md").read_text("utf-8")
+    text = (ROOT / "docs" / "performance-notes.md").read_text("utf-8")
     rows = text.partition("| path | a page |")[2].partition("\n\n")[0].splitlines()[2:]
     told = [int(row.split("|")[2].replace(",", "")) for row in rows]
     assert told == list(paths.values())

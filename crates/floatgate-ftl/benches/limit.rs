@@ -4,8 +4,8 @@
 //! and 4 Mi pages of 4 KiB, with 7 % over-provisioning and units of 256 pages. The bare layer
 //! ([`bare`]) consists only of arrays and prefetching, and cleans the same units as the engine. The
 //! two take turns. The benchmark prints medians in million flash programs per second, and the
-//! engine's share of its limit. The limit is the bare layer with the same victim policy; for a drive
-//! with a clock, the bare layer with a bare event loop ([`events`]). The last drives have the
+//! engine's share of its limit. The limit is the bare layer with the same victim policy; for a
+//! drive with a clock, the bare layer with a bare event loop ([`events`]). The last drives have the
 //! options of two of the lab's drives ([`today`]), whose units are larger.
 //! `FLOATGATE_BENCH_LARGE=1` adds 64 Mi and 512 Mi pages (some 10 GiB of memory, a quarter of an
 //! hour).

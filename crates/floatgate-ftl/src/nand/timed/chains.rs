@@ -156,6 +156,7 @@ impl Clock for Scheduler {
 
     fn serve(&mut self, chain: &mut Chain, server: Server, pass_ns: u64, hold_ns: u64) {
         if self.takes_time() {
+            self.has_instants |= pass_ns == 0;
             let (work, component) = self.services.work(server, pass_ns, hold_ns);
             self.extend(chain, work, component);
         }

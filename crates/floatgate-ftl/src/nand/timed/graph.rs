@@ -7,6 +7,7 @@
 mod account;
 mod node;
 mod nodes;
+mod waits;
 
 use alloc::vec::Vec;
 
@@ -20,7 +21,8 @@ use crate::addr::Unit;
 use crate::clock::{Chain, Component, Ended, NONE};
 use crate::geometry::{Geometry, Shape};
 
-/// Pages of a unit whose reads are outstanding, and the node through which the unit's erases wait for them.
+/// Pages of a unit whose reads are outstanding, and the node through which the unit's erases wait
+/// for them.
 #[derive(Clone, Copy, Debug)]
 struct Readers {
     unit: Unit,
@@ -151,10 +153,10 @@ impl Graph {
         self.nodes.widen(read.node);
     }
 
-    /// Adds the page of an operation to the node `at`, whose operation was issued just before and
-    /// has not begun: if both pages are in one row and the page is on the next plane, one
-    /// multi-plane operation reads or programs both. Returns whether the page was added. A read of
-    /// a page that may still be programmed needs a node of its own.
+    /// Adds the page of an operation to the node `at`, if one multi-plane operation reads or
+    /// programs both: the page is in the same row, on the next plane. The operation of the node was
+    /// issued just before, and has not begun. Returns whether the page was added. A read of a page
+    /// that may still be programmed needs a node of its own.
     #[inline(always)]
     pub fn adds_plane(&mut self, at: u32, page: &Operation) -> bool {
         let node = self.nodes.node(at);

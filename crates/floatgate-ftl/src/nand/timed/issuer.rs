@@ -162,8 +162,8 @@ impl Issuer {
     }
 
     /// Issues the reads or the programs of pages, which all begin now. Pages that a multi-plane
-    /// operation of a die reads or programs together are one operation, unless their time is
-    /// reported, as then each page has its own.
+    /// operation of a die reads or programs together are one operation. They are several operations
+    /// if the time of each is reported, or if another page can go over the channel between them.
     #[inline(always)]
     fn issue_pages(
         &mut self,
@@ -178,6 +178,7 @@ impl Issuer {
         let joins_planes = self.geometry.shape().planes > 1
             && !chain.is_attributed
             && chain.core == NO_CORE
+            && !self.scheduler.has_instants
             && self.scheduler.saved_ns == 0;
         let mut fork = Fork::new(*chain);
         let mut last = None;

@@ -34,6 +34,19 @@ pub struct Scheduler {
     pub(super) recorder: Option<Box<Recorder>>,
     /// Whether operations take no time.
     pub(super) is_frozen: bool,
+    /// Whether some work takes no time. After it, a page may come to a channel at the same instant
+    /// at which the channel took another page.
+    pub(super) has_instants: bool,
+}
+
+/// Returns whether cells read, program or erase in no time.
+fn takes_no_time(timing: &Timing, schedule: &Schedule) -> bool {
+    let all = [timing.read_ns, timing.program_ns, timing.erase_ns];
+    let of_types = schedule.pages.iter().flat_map(|pages| {
+        let times = pages.read_ns.iter().zip(&pages.program_ns);
+        times.take(pages.types as usize).map(|(&read_ns, &program_ns)| read_ns.min(program_ns))
+    });
+    all.into_iter().chain(of_types).any(|ns| ns == 0)
 }
 
 impl Scheduler {
@@ -48,6 +61,7 @@ impl Scheduler {
             ended: VecDeque::new(),
             recorder: None,
             is_frozen: false,
+            has_instants: takes_no_time(&timing, &schedule),
         }
     }
 

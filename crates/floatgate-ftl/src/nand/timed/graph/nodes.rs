@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 
 use super::account::Account;
 use super::node::{
-    Edge, Follower, HAS_CORE, HAS_ENTERED, IS_ATTRIBUTED, IS_BLOCKED, IS_PARTIAL, IS_READ, Kind,
-    Node, Operation, Work,
+    Edge, Follower, HAS_CORE, IS_ATTRIBUTED, IS_BLOCKED, IS_PARTIAL, IS_READ, Kind, Node,
+    Operation, Work,
 };
 use crate::clock::{Blame, Chain, Component, Ended, NO_CORE, NONE};
 use crate::nand::timed::pool::Pool;
@@ -22,9 +22,9 @@ struct Link {
 /// Nodes and edges, with the accounts and the tickets of nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Nodes {
-    nodes: Pool<Node>,
+    pub(super) nodes: Pool<Node>,
     edges: Pool<Link>,
-    accounts: Pool<Account>,
+    pub(super) accounts: Pool<Account>,
     tickets: Pool<u64>,
     /// By node: the core that the node's chain holds, for nodes with the flag [`HAS_CORE`].
     cores: Vec<u32>,
@@ -240,67 +240,6 @@ impl Nodes {
     pub fn account(&mut self, at: u32) -> Option<&mut Account> {
         let Node { account, .. } = self.nodes[at];
         if account == NONE { None } else { Some(&mut self.accounts[account]) }
-    }
-
-    /// Begins a node's wait for a die or a channel, whose account is `of`.
-    #[inline(always)]
-    pub fn begin_wait(&mut self, at: u32, now: u64, of: &Blame) {
-        let node = &mut self.nodes[at];
-        if node.account == NONE {
-            node.waited = node.waited.wrapping_sub(of.0[Component::Die as usize]);
-        } else {
-            self.accounts[node.account].begin_wait(now, of);
-        }
-    }
-
-    /// Ends a node's wait for a die or a channel, whose account is `of`.
-    #[inline(always)]
-    pub fn end_wait(&mut self, at: u32, of: &Blame) {
-        let node = &mut self.nodes[at];
-        if node.account == NONE {
-            node.waited = node.waited.wrapping_add(of.0[Component::Die as usize]);
-        } else {
-            self.accounts[node.account].blame.add_all(of);
-        }
-    }
-
-    /// Begins an operation, whose command takes `command_ns`. Its wait for the die ends.
-    #[inline(always)]
-    pub fn begin(&mut self, at: u32, command_ns: u64, of: &Blame) -> &Node {
-        let node = &mut self.nodes[at];
-        if node.account == NONE {
-            node.waited = node.waited.wrapping_add(of.0[Component::Die as usize]);
-        } else {
-            let blame = &mut self.accounts[node.account].blame;
-            blame.add_all(of);
-            blame.add(Component::Bus, command_ns);
-        }
-        node
-    }
-
-    /// Blocks an operation whose chain has ended, because a hazard remains. Its wait for the die,
-    /// whose account is `of`, begins.
-    pub fn block(&mut self, at: u32, now: u64, of: &Blame) {
-        self.begin_wait(at, now, of);
-        self.nodes[at].flags |= IS_BLOCKED;
-    }
-
-    /// Enters a node into the queue of its die, whose account is `of`.
-    #[inline(always)]
-    pub fn enter(&mut self, at: u32, now: u64, of: &Blame) -> &Node {
-        let node = &mut self.nodes[at];
-        node.flags |= HAS_ENTERED;
-        let is_blocked = node.has(IS_BLOCKED);
-        if node.account != NONE {
-            let account = &mut self.accounts[node.account];
-            match is_blocked {
-                true => account.was_blocked(now, of),
-                false => account.begin_wait(now, of),
-            }
-        } else if !is_blocked {
-            node.waited = node.waited.wrapping_sub(of.0[Component::Die as usize]);
-        }
-        node
     }
 
     /// Releases the next program or erase of a unit: the one before it has entered the queue of its

@@ -169,6 +169,8 @@ fn drives_that_program_rows_take_the_time_that_is_specified() {
         "a row that is dropped",
     ];
     often(Layers::Rows, 0..1_000, &of_layers);
+    // The host waits for a flash page that is being read for the write buffer.
+    all_agree(Layers::Rows, 7_477..7_478);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 
 /// Returns the component for a wait for an operation with this cause.
-fn component(cause: Cause) -> Component {
+pub fn component(cause: Cause) -> Component {
     match cause {
         Cause::Host | Cause::Pad | Cause::Parity => Component::Die,
         Cause::Map | Cause::Journal => Component::Map,

@@ -2,6 +2,7 @@
 //! parity, and the memory that acknowledges writes.
 
 use super::brute::{Brute, Kind, Location, Step};
+use super::medium::component;
 use floatgate_ftl::addr::{Ppn, Unit};
 use floatgate_ftl::geometry::Mode;
 use floatgate_ftl::nand::{Cause, Chain, Clock, Component, Fork, Move, ReadSource};
@@ -228,7 +229,7 @@ impl Brute {
             return;
         }
         match self.memory.last_read.get(&(cause as usize)).copied() {
-            Some(read) if source == ReadSource::Register => self.join_read(read, chain),
+            Some(read) if source == ReadSource::Register => self.join_read(read, cause, chain),
             _ => {
                 self.begin(Kind::Read, &[location], cause, chain);
                 self.memory.last_read.insert(cause as usize, *chain);
@@ -246,11 +247,14 @@ impl Brute {
     }
 
     /// Transfers one more page together with a read that has not begun.
-    fn join_read(&mut self, read: Chain, chain: &mut Chain) {
+    fn join_read(&mut self, read: Chain, cause: Cause, chain: &mut Chain) {
         self.see("a page read with another");
         let (node, serial) = read.node().unwrap();
         let more_ns = self.transfer_ns(Kind::Read);
         self.steps[node as usize].moves_ns += more_ns;
+        if *chain != chain.work() && read == read.work() {
+            return self.wait(chain, read, component(cause));
+        }
         let with = self.follow(*chain, node, serial);
         *chain = match self.is_live(*chain) && chain.node() != read.node() {
             true => self.join(with, *chain),

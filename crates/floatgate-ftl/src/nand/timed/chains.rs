@@ -39,11 +39,15 @@ impl Scheduler {
         self.release_ready();
     }
 
-    /// Adds a page to a read that has not begun. The chain continues when the read is complete.
-    pub(super) fn join_read(&mut self, read: Chain, chain: &mut Chain) {
+    /// Adds a page to a read that has not begun. The chain continues when the read is complete. If
+    /// only the time of the chain is reported, its wait for the read counts as `component`.
+    pub(super) fn join_read(&mut self, read: Chain, component: Component, chain: &mut Chain) {
         self.graph.add_page(read);
         if self.saved_ns > 0 {
             self.graph.nodes_mut().shorten(read.node, self.saved_ns);
+        }
+        if chain.is_attributed && !read.is_attributed {
+            return self.wait(chain, read, component);
         }
         let read = Chain { node: read.node, serial: read.serial, ..*chain };
         *chain = match self.is_live(*chain) && chain.node != read.node {

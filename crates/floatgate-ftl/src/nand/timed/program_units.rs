@@ -199,7 +199,9 @@ impl ProgramUnits {
             return;
         }
         match *open {
-            Some(read) if source == ReadSource::Register => issuer.scheduler.join_read(read, chain),
+            Some(read) if source == ReadSource::Register => {
+                issuer.scheduler.join_read(read, cause.component(), chain);
+            }
             _ => {
                 let unit = issuer.geometry.unit(from);
                 issuer.scheduler.issue(operation, unit, cause.component(), chain);

@@ -18,7 +18,7 @@ import altair as alt
 import kinds_of_tests
 import trust_summary
 from measured_fdp import READ_AT
-from pictures_svg import MEASURED, ONE, TEXT, TWO, svg_of
+from pictures_svg import ONE, TEXT, TWO, svg_of
 
 from floatgate.papers.warp.domain import UNITS
 

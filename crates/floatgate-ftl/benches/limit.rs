@@ -93,7 +93,6 @@ fn choice(kind: &Kind) -> Choice {
 
 /// A drive of the comparison.
 struct Compared {
-    name: &'static str,
     geometry: Geometry,
     choice: Choice,
     is_timed: bool,
@@ -102,13 +101,13 @@ struct Compared {
 
 impl Compared {
     fn of(kind: &Kind, pages: u32) -> Self {
-        let (name, geometry, engine) = (kind.name, kind.geometry(pages), kind.make(pages));
-        Self { name, geometry, choice: choice(kind), is_timed: kind.is_timed, engine }
+        let (geometry, engine) = (kind.geometry(pages), kind.make(pages));
+        Self { geometry, choice: choice(kind), is_timed: kind.is_timed, engine }
     }
 
     fn of_today(today: &Today, pages: u32) -> Self {
-        let (name, geometry, engine) = (today.name, today.geometry(pages), today.make(pages));
-        Self { name, geometry, choice: Choice::Greedy, is_timed: true, engine }
+        let (geometry, engine) = (today.geometry(pages), today.make(pages));
+        Self { geometry, choice: Choice::Greedy, is_timed: true, engine }
     }
 
     /// Compares the drive with its limit, in turns.
@@ -132,13 +131,12 @@ impl Compared {
 
 /// Compares each engine drive whose name contains `filter` with its limit.
 fn compare(size: &str, pages: u32, filter: &str) {
-    let kinds = Kind::ALL.iter().map(|kind| Compared::of(kind, pages));
-    let today = Today::ALL.iter().map(|today| Compared::of_today(today, pages));
-    for compared in kinds.chain(today) {
-        let name = format!("{}, {size}", compared.name);
-        if name.contains(filter) {
-            compared.compare(&name, pages);
-        }
+    let full = |name: &str| format!("{name}, {size}");
+    for kind in Kind::ALL.iter().filter(|kind| full(kind.name).contains(filter)) {
+        Compared::of(kind, pages).compare(&full(kind.name), pages);
+    }
+    for today in Today::ALL.iter().filter(|today| full(today.name).contains(filter)) {
+        Compared::of_today(today, pages).compare(&full(today.name), pages);
     }
 }
 

@@ -39,7 +39,7 @@ struct Load {
 }
 
 impl Load {
-    /// Returns some pages of a row, in order, and the row's first page.
+    /// Returns some pages of a row, in order.
     fn pages(&mut self) -> Vec<u32> {
         let row = self.rng.below(3) as u32 * ROW;
         (row..row + ROW).filter(|_| self.rng.below(4) > 0).collect()

@@ -47,6 +47,10 @@ const LOADS: &[Load] = &[
     Load { name: "pinned", pages: 1024, depth: 1024, served: 1, reads: true, queue_only: true },
 ];
 
+/// Number of commands between prefetching a block's table entry and prefetching the slot that the
+/// entry names.
+const AHEAD: usize = 8;
+
 /// A buffer under load.
 struct Bench<'a> {
     load: &'a Load,
@@ -79,8 +83,13 @@ impl<'a> Bench<'a> {
         while pages < BATCH {
             while self.queue.len() < self.load.depth {
                 let place = self.rng.below(u64::from(LOGICAL / self.load.pages)) as u32;
-                self.buffer.queued(Lpn::new(place * self.load.pages), self.load.pages);
-                self.queue.push_back(place * self.load.pages);
+                let first = place * self.load.pages;
+                self.buffer.prefetch(first..first + self.load.pages);
+                self.buffer.queued(Lpn::new(first), self.load.pages);
+                self.queue.push_back(first);
+            }
+            if let Some(&soon) = self.queue.get(self.load.depth.saturating_sub(AHEAD)) {
+                self.buffer.prefetch_found(soon..soon + self.load.pages);
             }
             let first = self.queue.pop_front().expect("it was filled");
             self.serve(Lpn::new(first));

@@ -38,7 +38,7 @@ pub use pins::Pin;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::ops::Range;
+use core::ops::{Range, RangeInclusive};
 
 use crate::addr::Lpn;
 use crate::future::NextUses;
@@ -226,10 +226,6 @@ pub const NONE: Row = Row {
     parameters: <() as Parameters>::table,
 };
 
-/// Number of commands between prefetching a block's table entry and prefetching the slot that the
-/// entry names.
-const AHEAD: usize = 8;
-
 /// Write buffer: its policy and the set of buffered pages.
 pub struct Buffer {
     blocks: BlockTable,
@@ -238,9 +234,6 @@ pub struct Buffer {
     logical_pages: u32,
     pads: bool,
     listens: bool,
-    /// First blocks of the last queued commands, and the index of the oldest. Their table entries
-    /// have been prefetched; the slots that the entries name have not.
-    ahead: ([u32; AHEAD], usize),
     /// Candidate blocks with their slots; scratch space for [`Buffer::drain`].
     sorted: Vec<(u32, u32)>,
 }
@@ -267,7 +260,6 @@ impl Buffer {
             order,
             capacity_pages: capacity_pages.into(),
             logical_pages,
-            ahead: ([0; AHEAD], 0),
             sorted: Vec::new(),
         }
     }
@@ -277,16 +269,31 @@ impl Buffer {
         self.blocks.block_pages()
     }
 
+    /// Prefetches the table entries of the blocks of pages that will be accessed soon.
+    #[inline(always)]
+    pub fn prefetch(&self, lpns: Range<u32>) {
+        self.blocks_of(lpns).for_each(|block| self.blocks.prefetch(block));
+    }
+
+    /// Prefetches the slots of the blocks of pages that will be accessed soon. The table entries
+    /// should be prefetched already.
+    #[inline(always)]
+    pub fn prefetch_found(&self, lpns: Range<u32>) {
+        self.blocks_of(lpns).for_each(|block| self.blocks.prefetch_found(block));
+    }
+
+    /// Returns the blocks of pages, of which there is at least one.
+    #[inline(always)]
+    fn blocks_of(&self, lpns: Range<u32>) -> RangeInclusive<u32> {
+        self.blocks.place(lpns.start).0..=self.blocks.place(lpns.end - 1).0
+    }
+
     /// Announces that a read or write has entered the command queue.
     #[inline]
     pub fn queued(&mut self, first: Lpn, pages: u32) {
         assert!(pages > 0);
-        let block = self.blocks.place(first.get()).0;
-        self.blocks.prefetch(block);
-        let (ahead, oldest) = &mut self.ahead;
-        self.blocks.prefetch_found(core::mem::replace(&mut ahead[*oldest], block));
-        *oldest = (*oldest + 1) % AHEAD;
         if self.listens {
+            let block = self.blocks.place(first.get()).0;
             let last = self.blocks.place(first.get() + pages - 1).0;
             self.order.observe(BufferEvent::Queued { blocks: block..last + 1 }, &self.blocks);
         }

@@ -79,6 +79,19 @@ pub trait Ftl {
         Ok(())
     }
 
+    /// Prefetches the map entries of pages that the host will access soon.
+    #[inline(always)]
+    fn prefetch_entries(&self, lpns: Range<u32>) {
+        self.store().prefetch_entry(Lpn::new(lpns.start));
+    }
+
+    /// Prefetches what an access to these pages will touch. The map entries should be prefetched
+    /// already.
+    #[inline(always)]
+    fn prefetch_pages(&self, lpns: Range<u32>) {
+        self.store().prefetch_page(Lpn::new(lpns.start));
+    }
+
     /// Does work ahead of need while the host is idle, from `from` to `until`.
     ///
     /// # Errors

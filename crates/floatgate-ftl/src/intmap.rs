@@ -3,6 +3,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::prefetch::prefetch;
+
 const VACANT: u32 = u32::MAX;
 
 /// Map with a fixed capacity. Keys are below `u32::MAX`.
@@ -48,6 +50,12 @@ impl IntMap {
     pub fn get(&self, key: u32) -> Option<u32> {
         let (found, value) = self.cells[self.find(key)];
         (found == key).then_some(value)
+    }
+
+    /// Prefetches the cell of `key`, which will be looked up soon.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, key: u32) {
+        prefetch(&self.cells, self.home(key) & (self.cells.len() - 1));
     }
 
     /// Sets the value of `key`.

@@ -164,6 +164,15 @@ pub trait Mapping: Policy + State {
     /// Handles a host access to an entry. Appends, in order, the flash work of this access.
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>);
 
+    /// Prefetches the memory that finds the entry of a page. The host will access it soon.
+    #[inline(always)]
+    fn prefetch(&self, _lpn: Lpn) {}
+
+    /// Prefetches the entry of a page, if it is cached. The host will access it soon, and
+    /// [`Mapping::prefetch`] was called some requests ago.
+    #[inline(always)]
+    fn prefetch_entry(&self, _lpn: Lpn) {}
+
     /// Handles the move of a victim's pages to new places. `moved` is in ascending order of LPN.
     /// Appends the flash work to update their entries: at most [`MapDemands::pages_per_map_page`]
     /// programs for each page moved, and at most one per translation page. Cleaning reserves no

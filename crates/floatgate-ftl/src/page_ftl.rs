@@ -360,6 +360,22 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
     }
 
     #[inline(always)]
+    fn prefetch_entries(&self, lpns: Range<u32>) {
+        self.store.prefetch_entry(Lpn::new(lpns.start));
+        if self.map.cache.is_on_flash() {
+            lpns.for_each(|lpn| self.map.cache.prefetch(Lpn::new(lpn)));
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch_pages(&self, lpns: Range<u32>) {
+        self.store.prefetch_page(Lpn::new(lpns.start));
+        if self.map.cache.is_on_flash() {
+            lpns.for_each(|lpn| self.map.cache.prefetch_entry(Lpn::new(lpn)));
+        }
+    }
+
+    #[inline(always)]
     fn write(&mut self, lpn: Lpn, request_pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
         let (clock, now_ns) = (self.store.units.now(), self.store.now_ns());
         let stream = self.placement.stream(HostWrite { lpn, request_pages, clock, now_ns });

@@ -79,7 +79,9 @@ impl BlockTable {
     /// Prefetches the slot of a block whose table entry has been prefetched.
     #[inline(always)]
     pub(super) fn prefetch_found(&self, block: u32) {
-        self.prefetch_slot(self.slots[block as usize]);
+        if let Some(&slot) = self.slots.get(block as usize) {
+            self.prefetch_slot(slot);
+        }
     }
 
     /// Prefetches a slot that will be used soon.

@@ -51,6 +51,18 @@ impl WriteBuffer {
         self.buffer.queued(Lpn::new(extent.first), extent.pages);
     }
 
+    /// Prefetches what finds the pages of a later command.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, lpns: Range<u32>) {
+        self.buffer.prefetch(lpns);
+    }
+
+    /// Prefetches the pages' blocks, found by what was prefetched some commands ago.
+    #[inline(always)]
+    pub(super) fn prefetch_found(&self, lpns: Range<u32>) {
+        self.buffer.prefetch_found(lpns);
+    }
+
     /// Yields the first page and the page count of each part of a command.
     fn parts(&self, extent: Extent) -> impl Iterator<Item = (Lpn, u32)> + use<> {
         parts(Lpn::new(extent.first), extent.pages, self.buffer.block_pages())

@@ -19,9 +19,11 @@ use crate::nand::{Chain, Clock, Fork, Nand, Task};
 use crate::request::{Op, Request};
 
 /// Map entries are prefetched this many requests ahead.
-const ENTRY_AHEAD: usize = 32;
+pub(super) const ENTRY_AHEAD: usize = 32;
 /// The state of the page to be replaced is prefetched this many requests ahead.
-const PAGE_AHEAD: usize = 16;
+pub(super) const PAGE_AHEAD: usize = 16;
+/// Largest number of pages of a request that are prefetched.
+const PAGES_AHEAD: u64 = 8;
 /// Map entries of a remap are prefetched this many entries ahead, and pages half as many.
 const REMAP_AHEAD: usize = 16;
 
@@ -250,19 +252,14 @@ where
         let Ok(()) = self.ftl.clean_idle(from, until);
     }
 
-    /// Prefetches the memory that the next requests will need.
+    /// Returns the first pages of a request, at least one; `None` if there is no such request.
     #[inline(always)]
-    pub(super) fn look_ahead(&self, batch: &[Request], at: usize) {
-        let lpn = |ahead: usize| {
-            let lpn = batch.get(at + ahead)?.offset >> self.log2_page;
-            (lpn < self.logical_pages).then(|| Lpn::new(lpn as u32))
-        };
-        if let Some(lpn) = lpn(ENTRY_AHEAD) {
-            self.ftl.store().prefetch_entry(lpn);
-        }
-        if let Some(lpn) = lpn(PAGE_AHEAD) {
-            self.ftl.store().prefetch_page(lpn);
-        }
+    pub(super) fn first_pages(&self, batch: &[Request], at: usize) -> Option<Range<u32>> {
+        let request = batch.get(at)?;
+        let Range { start, end } = pages(request, self.log2_page);
+        let first = start as u32;
+        (start < self.logical_pages)
+            .then(|| first..first + (end - start).clamp(1, PAGES_AHEAD) as u32)
     }
 }
 

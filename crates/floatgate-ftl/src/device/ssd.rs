@@ -7,7 +7,7 @@ use core::convert::Infallible;
 use core::slice;
 
 use super::outstanding::{Outstanding, queued};
-use super::page_io::PageIo;
+use super::page_io::{ENTRY_AHEAD, PAGE_AHEAD, PageIo};
 use super::{Counters, Device, DeviceClock, HostCounts, HostData, HostLink, Inspect, WriteBuffer};
 use crate::addr::Lpn;
 use crate::ftl::Ftl;
@@ -140,11 +140,28 @@ where
         &mut self.outstanding
     }
 
+    /// Prefetches the memory that the next requests will need.
+    #[inline(always)]
+    fn look_ahead(&self, requests: &[Request], at: usize) {
+        if let Some(lpns) = self.io.first_pages(requests, at + ENTRY_AHEAD) {
+            if let Some(buffer) = &self.buffer {
+                buffer.prefetch(lpns.clone());
+            }
+            self.io.ftl.prefetch_entries(lpns);
+        }
+        if let Some(lpns) = self.io.first_pages(requests, at + PAGE_AHEAD) {
+            if let Some(buffer) = &self.buffer {
+                buffer.prefetch_found(lpns.clone());
+            }
+            self.io.ftl.prefetch_pages(lpns);
+        }
+    }
+
     /// Runs requests through a single queue; the drive works on all admitted commands.
     #[inline(always)]
     fn run_straight(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
         for (at, request) in requests[..count].iter().enumerate() {
-            self.io.look_ahead(requests, at);
+            self.look_ahead(requests, at);
             loop {
                 let now = self.io.now();
                 match self.queue.admission(request.at_ns, now, 0) {
@@ -175,6 +192,7 @@ where
                     for at in 0..arbiter.entered().len() {
                         let Some(arbiter) = &self.arbiter else { return };
                         let entered = arbiter.entered()[at];
+                        self.look_ahead(requests, entered);
                         self.announce(&requests[entered]);
                     }
                     self.serve(&requests[turn.at], turn.number, (turn.queue, turn.arrival));

@@ -65,6 +65,16 @@ impl Mapping for Asa {
         self.0.access(access, io);
     }
 
+    #[inline(always)]
+    fn prefetch(&self, lpn: Lpn) {
+        self.0.prefetch(lpn);
+    }
+
+    #[inline(always)]
+    fn prefetch_entry(&self, lpn: Lpn) {
+        self.0.prefetch_entry(lpn);
+    }
+
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {
         self.0.relocated(moved, io);
     }

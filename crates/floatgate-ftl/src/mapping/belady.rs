@@ -30,6 +30,7 @@ use crate::future::{NEVER, NextUses};
 use crate::geometry::Geometry;
 use crate::intmap::IntMap;
 use crate::policy::Policy;
+use crate::prefetch::prefetch;
 
 /// A cache of entries that knows the future accesses.
 #[derive(Clone, Debug)]
@@ -145,6 +146,18 @@ impl Mapping for Belady {
             self.insert(slot, Entry { lpn: access.lpn.get(), dirty }, next_use);
         }
         self.clock += 1;
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, lpn: Lpn) {
+        self.slots.prefetch(lpn.get());
+    }
+
+    #[inline(always)]
+    fn prefetch_entry(&self, lpn: Lpn) {
+        if let Some(slot) = self.slots.get(lpn.get()) {
+            prefetch(&self.entries, slot as usize);
+        }
     }
 
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {

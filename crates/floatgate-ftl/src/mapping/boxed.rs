@@ -39,6 +39,16 @@ impl Mapping for Boxed {
         self.mapping.access(access, io);
     }
 
+    #[inline(always)]
+    fn prefetch(&self, lpn: Lpn) {
+        self.mapping.prefetch(lpn);
+    }
+
+    #[inline(always)]
+    fn prefetch_entry(&self, lpn: Lpn) {
+        self.mapping.prefetch_entry(lpn);
+    }
+
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {
         self.mapping.relocated(moved, io);
     }

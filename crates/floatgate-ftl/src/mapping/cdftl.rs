@@ -165,6 +165,16 @@ impl Mapping for Cdftl {
         self.entries.insert(access.lpn, tpn, dirty, self.frames.contains(tpn));
     }
 
+    #[inline(always)]
+    fn prefetch(&self, lpn: Lpn) {
+        self.entries.prefetch(lpn);
+    }
+
+    #[inline(always)]
+    fn prefetch_entry(&self, lpn: Lpn) {
+        self.entries.prefetch_entry(lpn);
+    }
+
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {
         for (tpn, page) in by_page(&self.geometry, moved) {
             let loaded = self.frames.contains(tpn);

@@ -28,6 +28,7 @@ use crate::geometry::Geometry;
 use crate::intmap::IntMap;
 use crate::parameters::permille;
 use crate::policy::Policy;
+use crate::prefetch::prefetch;
 use crate::rng::Rng;
 use crate::saved::{Carrier, State};
 use flashsim::FlashSim;
@@ -196,6 +197,18 @@ impl Mapping for Dftl {
             io.push(MapOp::Fetch(self.geometry.translation_page(access.lpn)));
         }
         self.insert(slot, Entry { lpn: access.lpn.get(), dirty });
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, lpn: Lpn) {
+        self.slots.prefetch(lpn.get());
+    }
+
+    #[inline(always)]
+    fn prefetch_entry(&self, lpn: Lpn) {
+        if let Some(slot) = self.slots.get(lpn.get()) {
+            prefetch(&self.entries, slot as usize);
+        }
     }
 
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {

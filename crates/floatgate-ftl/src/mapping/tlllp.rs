@@ -262,6 +262,16 @@ impl Mapping for Tlllp {
         self.load(&access, entries, io);
     }
 
+    #[inline(always)]
+    fn prefetch(&self, lpn: Lpn) {
+        self.cache.prefetch(lpn);
+    }
+
+    #[inline(always)]
+    fn prefetch_entry(&self, lpn: Lpn) {
+        self.cache.prefetch_entry(lpn);
+    }
+
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {
         for (tpn, page) in by_page(&self.geometry, moved) {
             if self.cache.moved(page.iter().map(|&(lpn, _)| lpn)) {

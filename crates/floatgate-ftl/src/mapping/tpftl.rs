@@ -197,6 +197,16 @@ impl Mapping for Tpftl {
         self.insert(lpn.get(), dirty, false);
     }
 
+    #[inline(always)]
+    fn prefetch(&self, lpn: Lpn) {
+        self.cache.prefetch(lpn);
+    }
+
+    #[inline(always)]
+    fn prefetch_entry(&self, lpn: Lpn) {
+        self.cache.prefetch_entry(lpn);
+    }
+
     fn assigned(&mut self, lpn: Lpn, _: Ppn, _: &mut Vec<MapOp>) {
         if let Some(slot) = self.cache.find(lpn) {
             self.cache.make_dirty(slot);

@@ -25,6 +25,7 @@ use crate::addr::{Lpn, Tpn};
 use crate::geometry::Geometry;
 use crate::intmap::IntMap;
 use crate::lru::{Links, List};
+use crate::prefetch::prefetch;
 pub(super) use means::First;
 use means::{Mean, Means};
 
@@ -112,6 +113,21 @@ impl TwoLevel {
     #[inline(always)]
     pub(super) fn find(&self, lpn: Lpn) -> Option<u32> {
         self.slots.get(lpn.get())
+    }
+
+    /// Prefetches the cell that finds the entry of a page.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, lpn: Lpn) {
+        self.slots.prefetch(lpn.get());
+    }
+
+    /// Prefetches the entry of a page and its links, if it is cached.
+    #[inline(always)]
+    pub(super) fn prefetch_entry(&self, lpn: Lpn) {
+        if let Some(slot) = self.find(lpn) {
+            prefetch(&self.entries, slot as usize);
+            self.links.prefetch(slot);
+        }
     }
 
     /// Returns the entry in a slot.

@@ -7,6 +7,7 @@ use crate::addr::{Lpn, Tpn};
 use crate::intmap::IntMap;
 use crate::lru::{Links, List};
 use crate::mapping::heap::Heap;
+use crate::prefetch::prefetch;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -66,6 +67,20 @@ impl Entries {
 
     pub(super) fn find(&self, lpn: Lpn) -> Option<u32> {
         self.slots.get(lpn.get())
+    }
+
+    /// Prefetches the cell that finds the entry of a page.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, lpn: Lpn) {
+        self.slots.prefetch(lpn.get());
+    }
+
+    /// Prefetches the entry of a page, if it is cached.
+    #[inline(always)]
+    pub(super) fn prefetch_entry(&self, lpn: Lpn) {
+        if let Some(slot) = self.find(lpn) {
+            prefetch(&self.entries, slot as usize);
+        }
     }
 
     pub(super) fn is_dirty(&self, slot: u32) -> bool {

@@ -154,7 +154,10 @@ impl<N: Nand> Nand for Timed<N> {
     ) -> Result<(), N::Error> {
         match self.takes() {
             (false, _) => {}
-            (true, true) => self.program_units.read(&mut self.issuer, from, source, cause, chain),
+            (true, true) => {
+                let page = (from, 1);
+                self.program_units.read(&mut self.issuer, page, source, cause, chain);
+            }
             (true, false) => self.issuer.issue_page(Kind::Read, from, cause, chain),
         }
         self.inner.read(from, owner, source, cause, chain)
@@ -192,10 +195,7 @@ impl<N: Nand> Nand for Timed<N> {
     fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         match self.takes() {
             (false, _) => {}
-            (true, true) => {
-                let moves: Vec<_> = moves.clone().collect();
-                self.program_units.copy(&mut self.issuer, &moves, cause, chain);
-            }
+            (true, true) => self.program_units.copy(&mut self.issuer, moves.clone(), cause, chain),
             (true, false) => self.issuer.issue_copy(moves.clone(), cause, chain),
         }
         self.inner.copy(moves, cause, chain)
@@ -209,7 +209,7 @@ impl<N: Nand> Nand for Timed<N> {
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         match self.takes() {
-            (true, true) => return self.copy(moves, cause, chain),
+            (true, true) => self.program_units.copy(&mut self.issuer, moves.clone(), cause, chain),
             (true, false) => self.issuer.issue_rows(moves.clone(), cause, chain),
             (false, _) => {}
         }

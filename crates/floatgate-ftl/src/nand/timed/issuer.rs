@@ -114,6 +114,12 @@ impl Issuer {
         Operation::new(kind, die, 0, self.slot(unit, die_of_unit), row)
     }
 
+    /// Returns the number of pages from this page to the end of its program unit, this page
+    /// included.
+    pub fn left_in_program_unit(&self, ppn: Ppn) -> u32 {
+        self.modes.geometry_of(self.geometry.unit(ppn)).left_in_program_unit(ppn)
+    }
+
     /// Issues the read or the program of a page.
     #[inline(always)]
     pub fn issue_page(&mut self, kind: Kind, ppn: Ppn, cause: Cause, chain: &mut Chain) {

@@ -6,14 +6,15 @@
 //! controller's memory.
 
 use alloc::vec::Vec;
+use core::mem;
 
 use super::graph::{Edge, Kind, Operation};
 use super::issuer::Issuer;
 use super::scheduler::Scheduler;
 use crate::addr::{Ppn, Unit};
-use crate::clock::Chain;
+use crate::clock::{Chain, Fork};
 use crate::counters::FlashCounts;
-use crate::nand::{Cause, Move, ReadSource};
+use crate::nand::{Cause, Move, Moves, ReadSource};
 
 /// A program that waits for data.
 #[derive(Clone, Copy, Debug)]
@@ -68,11 +69,13 @@ pub struct ProgramUnits {
     /// way; and the number of flash pages that were therefore not read.
     memory_reads: [u64; Cause::ALL.len()],
     senses_saved: u64,
+    /// Moves of one copy: scratch space.
+    moves: Vec<Move>,
 }
 
 impl ProgramUnits {
-    /// Adds `pages` pages, from `to` on, to their program unit: one page of data, or padding to the
-    /// end of the unit.
+    /// Adds `pages` pages, from `to` on, to their program unit: data, or padding to the end of the
+    /// unit.
     pub fn fill(
         &mut self,
         issuer: &mut Issuer,
@@ -93,7 +96,7 @@ impl ProgramUnits {
         let at = at.unwrap_or_else(|| self.open_unit(issuer, first, cause));
         let open = &mut self.units[at];
         open.program.feed(*chain, &mut issuer.scheduler);
-        open.host_pages += u32::from(cause == Cause::Host);
+        open.host_pages += pages * u32::from(cause == Cause::Host);
         open.is_flushed |=
             matches!(cause, Cause::Host | Cause::Journal | Cause::Pad | Cause::Retire);
         if left > pages {
@@ -177,11 +180,12 @@ impl ProgramUnits {
         self.stripes.len() - 1
     }
 
-    /// Reads a page from its source.
+    /// Reads `pages` pages of a flash page, the first one from its source and the others from the
+    /// register.
     pub fn read(
         &mut self,
         issuer: &mut Issuer,
-        from: Ppn,
+        (from, pages): (Ppn, u32),
         source: ReadSource,
         cause: Cause,
         chain: &mut Chain,
@@ -192,37 +196,58 @@ impl ProgramUnits {
         let operation = issuer.unit_operation(Kind::Read, from);
         let open = &mut self.reads[cause as usize];
         if issuer.scheduler.graph.is_programming(&operation, issuer.geometry.levels()) {
-            // The controller's memory still has the page, so the flash is not read.
-            self.memory_reads[cause as usize] += 1;
+            // The controller's memory still has the pages, so the flash is not read.
+            self.memory_reads[cause as usize] += u64::from(pages);
             self.senses_saved += u64::from(source == ReadSource::Cells);
             *open = None;
             return;
         }
-        match *open {
-            Some(read) if source == ReadSource::Register => {
-                issuer.scheduler.join_read(read, cause.component(), chain);
-            }
+        let (read, joining) = match *open {
+            Some(read) if source == ReadSource::Register => (read, pages),
             _ => {
                 let unit = issuer.geometry.unit(from);
                 issuer.scheduler.issue(operation, unit, cause.component(), chain);
                 *open = Some(*chain);
+                (*chain, pages - 1)
             }
+        };
+        for _ in 0..joining {
+            issuer.scheduler.join_read(read, cause.component(), chain);
         }
     }
 
     /// Moves pages: reads each flash page once, and adds the pages to program units when all have
     /// been read.
-    pub fn copy(&mut self, issuer: &mut Issuer, moves: &[Move], cause: Cause, chain: &mut Chain) {
-        let groups = moves.chunk_by(|_, next| next.joins_read);
-        issuer.issue_all(groups, chain, |issuer, group, branch| {
-            group.iter().enumerate().for_each(|(at, step)| {
-                let source = if at == 0 { ReadSource::Cells } else { ReadSource::Register };
-                self.read(issuer, step.from, source, cause, branch);
-            });
+    pub fn copy(
+        &mut self,
+        issuer: &mut Issuer,
+        moves: impl Moves,
+        cause: Cause,
+        chain: &mut Chain,
+    ) {
+        self.moves.clear();
+        self.moves.extend(moves);
+        let moves = mem::take(&mut self.moves);
+        self.copy_all(issuer, &moves, cause, chain);
+        self.moves = moves;
+    }
+
+    fn copy_all(&mut self, issuer: &mut Issuer, moves: &[Move], cause: Cause, chain: &mut Chain) {
+        let flash_pages = moves.chunk_by(|_, next| next.joins_read);
+        issuer.issue_all(flash_pages, chain, |issuer, group, branch| {
+            let pages = (group[0].from, group.len() as u32);
+            self.read(issuer, pages, ReadSource::Cells, cause, branch);
         });
-        issuer.issue_all(moves.iter(), chain, |issuer, step, branch| {
-            self.fill(issuer, step.to, 1, cause, branch);
-        });
+        let mut fork = Fork::new(*chain);
+        let mut left = moves;
+        while let Some(&Move { to, .. }) = left.first() {
+            let pages = consecutive(left, issuer.left_in_program_unit(to));
+            let mut branch = fork.branch();
+            self.fill(issuer, to, pages as u32, cause, &mut branch);
+            fork.join(branch, &mut issuer.scheduler);
+            left = &left[pages..];
+        }
+        *chain = fork.end();
     }
 
     /// Moves the reads from the controller's memory to a counter of their own.
@@ -233,4 +258,10 @@ impl ProgramUnits {
         }
         flash.senses -= self.senses_saved;
     }
+}
+
+/// Returns how many of the first moves, at most `most`, go to consecutive pages.
+fn consecutive(moves: &[Move], most: u32) -> usize {
+    let first = moves[0].to;
+    (0..most).zip(moves).take_while(|&(at, step)| step.to == first.after(at)).count()
 }

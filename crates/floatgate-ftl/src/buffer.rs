@@ -38,7 +38,7 @@ pub use pins::Pin;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::ops::{Range, RangeInclusive};
+use core::ops::Range;
 
 use crate::addr::Lpn;
 use crate::future::NextUses;
@@ -269,23 +269,16 @@ impl Buffer {
         self.blocks.block_pages()
     }
 
-    /// Prefetches the table entries of the blocks of pages that will be accessed soon.
+    /// Prefetches what finds the blocks of pages that will be accessed soon.
     #[inline(always)]
     pub fn prefetch(&self, lpns: Range<u32>) {
-        self.blocks_of(lpns).for_each(|block| self.blocks.prefetch(block));
+        self.blocks.of(lpns).for_each(|block| self.blocks.prefetch(block));
     }
 
-    /// Prefetches the slots of the blocks of pages that will be accessed soon. The table entries
-    /// should be prefetched already.
+    /// Prefetches the blocks of these pages, some requests after [`Buffer::prefetch`].
     #[inline(always)]
     pub fn prefetch_found(&self, lpns: Range<u32>) {
-        self.blocks_of(lpns).for_each(|block| self.blocks.prefetch_found(block));
-    }
-
-    /// Returns the blocks of pages, of which there is at least one.
-    #[inline(always)]
-    fn blocks_of(&self, lpns: Range<u32>) -> RangeInclusive<u32> {
-        self.blocks.place(lpns.start).0..=self.blocks.place(lpns.end - 1).0
+        self.blocks.of(lpns).for_each(|block| self.blocks.prefetch_found(block));
     }
 
     /// Announces that a read or write has entered the command queue.

@@ -148,12 +148,24 @@ impl Default for MapDemands {
     }
 }
 
+/// Prefetches of the memory that the next accesses to a mapping cache will need.
+pub trait Prefetch {
+    /// Prefetches what finds the entry of a page. The host will access it soon.
+    #[inline(always)]
+    fn prefetch(&self, _lpn: Lpn) {}
+
+    /// Prefetches the entry of a page, if it is cached, some requests after
+    /// [`Prefetch::prefetch`].
+    #[inline(always)]
+    fn prefetch_entry(&self, _lpn: Lpn) {}
+}
+
 /// A mapping cache. The engine calls it several times per page.
 ///
 /// Each type in [`MAPPINGS`] also has the functions `new(&MapConfig)` and `demands(&MapConfig)`;
 /// the latter returns the mapping's requirements on the drive. The policy's [`Policy::report`]
 /// fills in [`Counters::map`](crate::counters::Counters::map).
-pub trait Mapping: Policy + State {
+pub trait Mapping: Policy + State + Prefetch {
     /// Returns whether the map is on flash, in translation pages. If not, accesses are only
     /// counted.
     #[inline(always)]
@@ -163,15 +175,6 @@ pub trait Mapping: Policy + State {
 
     /// Handles a host access to an entry. Appends, in order, the flash work of this access.
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>);
-
-    /// Prefetches the memory that finds the entry of a page. The host will access it soon.
-    #[inline(always)]
-    fn prefetch(&self, _lpn: Lpn) {}
-
-    /// Prefetches the entry of a page, if it is cached. The host will access it soon, and
-    /// [`Mapping::prefetch`] was called some requests ago.
-    #[inline(always)]
-    fn prefetch_entry(&self, _lpn: Lpn) {}
 
     /// Handles the move of a victim's pages to new places. `moved` is in ascending order of LPN.
     /// Appends the flash work to update their entries: at most [`MapDemands::pages_per_map_page`]

@@ -43,7 +43,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("counters", &["clock"]),
     ("rng", &[]),
     ("lru", &["prefetch", "rng"]),
-    ("intmap", &["rng"]),
+    ("intmap", &["prefetch", "rng"]),
     ("prefetch", &[]),
     ("parameters", &[]),
     ("queue", &["parameters", "request"]),
@@ -58,7 +58,18 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("policy", &["counters", "future"]),
     (
         "mapping",
-        &["addr", "counters", "geometry", "intmap", "lru", "future", "rng", "parameters", "policy"],
+        &[
+            "addr",
+            "counters",
+            "geometry",
+            "intmap",
+            "lru",
+            "future",
+            "prefetch",
+            "rng",
+            "parameters",
+            "policy",
+        ],
     ),
     (
         "placement",

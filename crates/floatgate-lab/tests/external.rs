@@ -9,7 +9,7 @@ use floatgate_ftl::buffer::{BufferConfig, ExternalBuffer};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::mapping::{
-    Access, AccessKind, Boxed, MapConfig, MapOp, MapStats, Mapping, Residency,
+    Access, AccessKind, Boxed, MapConfig, MapOp, MapStats, Mapping, Prefetch, Residency,
 };
 use floatgate_ftl::placement::{ExternalPlacement, HostWrite, Relocation};
 use floatgate_ftl::policy::Policy;
@@ -109,6 +109,8 @@ struct Entries {
     stats: MapStats,
     border: Border,
 }
+
+impl Prefetch for Entries {}
 
 impl Mapping for Entries {
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {

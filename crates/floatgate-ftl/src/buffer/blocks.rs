@@ -3,7 +3,7 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::ops::Range;
+use core::ops::{Range, RangeInclusive};
 
 use crate::prefetch::prefetch;
 
@@ -62,6 +62,12 @@ impl BlockTable {
             Some(shift) => (page >> shift, page & (self.block_pages - 1)),
             None => (page / self.block_pages, page % self.block_pages),
         }
+    }
+
+    /// Returns the blocks of consecutive pages, of which there is at least one.
+    #[inline(always)]
+    pub(super) fn of(&self, pages: Range<u32>) -> RangeInclusive<u32> {
+        self.place(pages.start).0..=self.place(pages.end - 1).0
     }
 
     #[inline(always)]

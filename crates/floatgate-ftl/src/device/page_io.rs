@@ -18,12 +18,6 @@ use crate::mapping::{Access, AccessKind};
 use crate::nand::{Chain, Clock, Fork, Nand, Task};
 use crate::request::{Op, Request};
 
-/// Map entries are prefetched this many requests ahead.
-pub(super) const ENTRY_AHEAD: usize = 32;
-/// The state of the page to be replaced is prefetched this many requests ahead.
-pub(super) const PAGE_AHEAD: usize = 16;
-/// Largest number of pages of a request that are prefetched.
-const PAGES_AHEAD: u64 = 8;
 /// Map entries of a remap are prefetched this many entries ahead, and pages half as many.
 const REMAP_AHEAD: usize = 16;
 
@@ -32,9 +26,9 @@ pub(super) struct PageIo<F, D> {
     pub(super) ftl: F,
     pub(super) data: D,
     pub(super) counts: HostCounts,
-    log2_page: u32,
+    pub(super) log2_page: u32,
     /// Number of pages that the host may access.
-    logical_pages: u64,
+    pub(super) logical_pages: u64,
 }
 
 /// Result of reading a page.
@@ -250,16 +244,6 @@ where
     #[inline(always)]
     pub(super) fn clean_idle(&mut self, from: u64, until: u64) {
         let Ok(()) = self.ftl.clean_idle(from, until);
-    }
-
-    /// Returns the first pages of a request, at least one; `None` if there is no such request.
-    #[inline(always)]
-    pub(super) fn first_pages(&self, batch: &[Request], at: usize) -> Option<Range<u32>> {
-        let request = batch.get(at)?;
-        let Range { start, end } = pages(request, self.log2_page);
-        let first = start as u32;
-        (start < self.logical_pages)
-            .then(|| first..first + (end - start).clamp(1, PAGES_AHEAD) as u32)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The drive: command queues and a write buffer in front of a translation layer.
 
+mod ahead;
 mod paced;
 
 use alloc::vec::Vec;
@@ -7,7 +8,7 @@ use core::convert::Infallible;
 use core::slice;
 
 use super::outstanding::{Outstanding, queued};
-use super::page_io::{ENTRY_AHEAD, PAGE_AHEAD, PageIo};
+use super::page_io::PageIo;
 use super::{Counters, Device, DeviceClock, HostCounts, HostData, HostLink, Inspect, WriteBuffer};
 use crate::addr::Lpn;
 use crate::ftl::Ftl;
@@ -138,23 +139,6 @@ where
 
     pub(super) fn outstanding(&mut self) -> &mut Outstanding {
         &mut self.outstanding
-    }
-
-    /// Prefetches the memory that the next requests will need.
-    #[inline(always)]
-    fn look_ahead(&self, requests: &[Request], at: usize) {
-        if let Some(lpns) = self.io.first_pages(requests, at + ENTRY_AHEAD) {
-            if let Some(buffer) = &self.buffer {
-                buffer.prefetch(lpns.clone());
-            }
-            self.io.ftl.prefetch_entries(lpns);
-        }
-        if let Some(lpns) = self.io.first_pages(requests, at + PAGE_AHEAD) {
-            if let Some(buffer) = &self.buffer {
-                buffer.prefetch_found(lpns.clone());
-            }
-            self.io.ftl.prefetch_pages(lpns);
-        }
     }
 
     /// Runs requests through a single queue; the drive works on all admitted commands.

@@ -18,7 +18,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Access, Dftl, DftlConfig, MapConfig, MapDemands, MapOp, Mapping, Residency};
+use super::{Access, Dftl, DftlConfig, MapConfig, MapDemands, MapOp, Mapping, Prefetch, Residency};
 use crate::addr::{Lpn, Ppn};
 use crate::counters::Counters;
 use crate::policy::Policy;
@@ -59,12 +59,7 @@ impl Asa {
     }
 }
 
-impl Mapping for Asa {
-    #[inline]
-    fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
-        self.0.access(access, io);
-    }
-
+impl Prefetch for Asa {
     #[inline(always)]
     fn prefetch(&self, lpn: Lpn) {
         self.0.prefetch(lpn);
@@ -73,6 +68,13 @@ impl Mapping for Asa {
     #[inline(always)]
     fn prefetch_entry(&self, lpn: Lpn) {
         self.0.prefetch_entry(lpn);
+    }
+}
+
+impl Mapping for Asa {
+    #[inline]
+    fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
+        self.0.access(access, io);
     }
 
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {

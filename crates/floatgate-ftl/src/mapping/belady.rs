@@ -22,7 +22,8 @@ use alloc::vec::Vec;
 use super::heap::Heap;
 use super::single::{self, Entry};
 use super::{
-    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Residency, by_page,
+    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Prefetch, Residency,
+    by_page,
 };
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::counters::Counters;
@@ -127,6 +128,20 @@ impl Belady {
     }
 }
 
+impl Prefetch for Belady {
+    #[inline(always)]
+    fn prefetch(&self, lpn: Lpn) {
+        self.slots.prefetch(lpn.get());
+    }
+
+    #[inline(always)]
+    fn prefetch_entry(&self, lpn: Lpn) {
+        if let Some(slot) = self.slots.get(lpn.get()) {
+            prefetch(&self.entries, slot as usize);
+        }
+    }
+}
+
 impl Mapping for Belady {
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
@@ -146,18 +161,6 @@ impl Mapping for Belady {
             self.insert(slot, Entry { lpn: access.lpn.get(), dirty }, next_use);
         }
         self.clock += 1;
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, lpn: Lpn) {
-        self.slots.prefetch(lpn.get());
-    }
-
-    #[inline(always)]
-    fn prefetch_entry(&self, lpn: Lpn) {
-        if let Some(slot) = self.slots.get(lpn.get()) {
-            prefetch(&self.entries, slot as usize);
-        }
     }
 
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {

@@ -6,7 +6,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::{Access, MapOp, Mapping, Residency};
+use super::{Access, MapOp, Mapping, Prefetch, Residency};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::counters::Counters;
 use crate::future::NextUses;
@@ -28,6 +28,18 @@ impl Boxed {
     }
 }
 
+impl Prefetch for Boxed {
+    #[inline(always)]
+    fn prefetch(&self, lpn: Lpn) {
+        self.mapping.prefetch(lpn);
+    }
+
+    #[inline(always)]
+    fn prefetch_entry(&self, lpn: Lpn) {
+        self.mapping.prefetch_entry(lpn);
+    }
+}
+
 impl Mapping for Boxed {
     #[inline(always)]
     fn is_on_flash(&self) -> bool {
@@ -37,16 +49,6 @@ impl Mapping for Boxed {
     #[inline(always)]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         self.mapping.access(access, io);
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, lpn: Lpn) {
-        self.mapping.prefetch(lpn);
-    }
-
-    #[inline(always)]
-    fn prefetch_entry(&self, lpn: Lpn) {
-        self.mapping.prefetch_entry(lpn);
     }
 
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {

@@ -33,7 +33,8 @@ use alloc::vec::Vec;
 
 use super::frames::Frames;
 use super::{
-    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Residency, by_page,
+    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Prefetch, Residency,
+    by_page,
 };
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::counters::Counters;
@@ -140,6 +141,18 @@ impl Cdftl {
     }
 }
 
+impl Prefetch for Cdftl {
+    #[inline(always)]
+    fn prefetch(&self, lpn: Lpn) {
+        self.entries.prefetch(lpn);
+    }
+
+    #[inline(always)]
+    fn prefetch_entry(&self, lpn: Lpn) {
+        self.entries.prefetch_entry(lpn);
+    }
+}
+
 impl Mapping for Cdftl {
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
@@ -163,16 +176,6 @@ impl Mapping for Cdftl {
             self.visit(tpn, io);
         }
         self.entries.insert(access.lpn, tpn, dirty, self.frames.contains(tpn));
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, lpn: Lpn) {
-        self.entries.prefetch(lpn);
-    }
-
-    #[inline(always)]
-    fn prefetch_entry(&self, lpn: Lpn) {
-        self.entries.prefetch_entry(lpn);
     }
 
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {

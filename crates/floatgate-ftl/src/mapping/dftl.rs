@@ -21,7 +21,9 @@ mod slru;
 use alloc::vec::Vec;
 
 use super::single::{self, Entry};
-use super::{Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Residency};
+use super::{
+    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Prefetch, Residency,
+};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::counters::Counters;
 use crate::geometry::Geometry;
@@ -181,6 +183,20 @@ impl Dftl {
     }
 }
 
+impl Prefetch for Dftl {
+    #[inline(always)]
+    fn prefetch(&self, lpn: Lpn) {
+        self.slots.prefetch(lpn.get());
+    }
+
+    #[inline(always)]
+    fn prefetch_entry(&self, lpn: Lpn) {
+        if let Some(slot) = self.slots.get(lpn.get()) {
+            prefetch(&self.entries, slot as usize);
+        }
+    }
+}
+
 impl Mapping for Dftl {
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
@@ -197,18 +213,6 @@ impl Mapping for Dftl {
             io.push(MapOp::Fetch(self.geometry.translation_page(access.lpn)));
         }
         self.insert(slot, Entry { lpn: access.lpn.get(), dirty });
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, lpn: Lpn) {
-        self.slots.prefetch(lpn.get());
-    }
-
-    #[inline(always)]
-    fn prefetch_entry(&self, lpn: Lpn) {
-        if let Some(slot) = self.slots.get(lpn.get()) {
-            prefetch(&self.entries, slot as usize);
-        }
     }
 
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {

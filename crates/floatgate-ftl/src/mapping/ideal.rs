@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Access, MapConfig, MapDemands, MapOp, MapStats, Mapping, Residency};
+use super::{Access, MapConfig, MapDemands, MapOp, MapStats, Mapping, Prefetch, Residency};
 use crate::addr::{Lpn, Ppn};
 use crate::counters::Counters;
 use crate::policy::Policy;
@@ -29,6 +29,8 @@ impl Ideal {
         MapDemands { on_flash: false, ..MapDemands::default() }
     }
 }
+
+impl Prefetch for Ideal {}
 
 impl Mapping for Ideal {
     #[inline(always)]

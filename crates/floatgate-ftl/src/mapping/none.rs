@@ -6,7 +6,8 @@
 use alloc::vec::Vec;
 
 use super::{
-    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Residency, by_page,
+    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Prefetch, Residency,
+    by_page,
 };
 use crate::addr::{Lpn, Ppn};
 use crate::counters::Counters;
@@ -33,6 +34,8 @@ impl NoCache {
         MapDemands::default()
     }
 }
+
+impl Prefetch for NoCache {}
 
 impl Mapping for NoCache {
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {

@@ -23,7 +23,8 @@ use alloc::vec::Vec;
 
 use super::frames::Frames;
 use super::{
-    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Residency, by_page,
+    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Prefetch, Residency,
+    by_page,
 };
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::counters::Counters;
@@ -172,6 +173,8 @@ fn refusal(config: &MapConfig) -> Option<Refusal> {
         expected: format!("a multiple of the {in_page} entries in a page of the flash"),
     })
 }
+
+impl Prefetch for PageCache {}
 
 impl Mapping for PageCache {
     #[inline]

@@ -42,7 +42,8 @@ use alloc::vec::Vec;
 
 use super::frames::Frames;
 use super::{
-    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Residency, by_page,
+    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Prefetch, Residency,
+    by_page,
 };
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::counters::Counters;
@@ -217,6 +218,8 @@ impl Sftl {
         self.shrink(self.budget, 1, io);
     }
 }
+
+impl Prefetch for Sftl {}
 
 impl Mapping for Sftl {
     #[inline]

@@ -42,7 +42,8 @@ use alloc::vec::Vec;
 
 use super::two_level::{Entry, First, Sizes, TwoLevel};
 use super::{
-    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Residency, by_page,
+    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Prefetch, Residency,
+    by_page,
 };
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::counters::Counters;
@@ -239,6 +240,18 @@ fn write_back(cache: &TwoLevel, tpn: Tpn) -> MapOp {
     if cache.is_whole(tpn) { MapOp::Rewrite(tpn) } else { MapOp::Update(tpn) }
 }
 
+impl Prefetch for Tlllp {
+    #[inline(always)]
+    fn prefetch(&self, lpn: Lpn) {
+        self.cache.prefetch(lpn);
+    }
+
+    #[inline(always)]
+    fn prefetch_entry(&self, lpn: Lpn) {
+        self.cache.prefetch_entry(lpn);
+    }
+}
+
 impl Mapping for Tlllp {
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
@@ -260,16 +273,6 @@ impl Mapping for Tlllp {
         self.stats.misses += 1;
         let entries = if trim { 1 } else { self.history.entries_to_load(&access) };
         self.load(&access, entries, io);
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, lpn: Lpn) {
-        self.cache.prefetch(lpn);
-    }
-
-    #[inline(always)]
-    fn prefetch_entry(&self, lpn: Lpn) {
-        self.cache.prefetch_entry(lpn);
     }
 
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {

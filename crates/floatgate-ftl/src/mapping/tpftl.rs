@@ -36,7 +36,8 @@ use alloc::vec::Vec;
 
 use super::two_level::{Entry, First, Sizes, TwoLevel};
 use super::{
-    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Residency, by_page,
+    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Prefetch, Residency,
+    by_page,
 };
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::counters::Counters;
@@ -169,6 +170,18 @@ impl Tpftl {
     }
 }
 
+impl Prefetch for Tpftl {
+    #[inline(always)]
+    fn prefetch(&self, lpn: Lpn) {
+        self.cache.prefetch(lpn);
+    }
+
+    #[inline(always)]
+    fn prefetch_entry(&self, lpn: Lpn) {
+        self.cache.prefetch_entry(lpn);
+    }
+}
+
 impl Mapping for Tpftl {
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
@@ -195,16 +208,6 @@ impl Mapping for Tpftl {
             }
         }
         self.insert(lpn.get(), dirty, false);
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, lpn: Lpn) {
-        self.cache.prefetch(lpn);
-    }
-
-    #[inline(always)]
-    fn prefetch_entry(&self, lpn: Lpn) {
-        self.cache.prefetch_entry(lpn);
     }
 
     fn assigned(&mut self, lpn: Lpn, _: Ppn, _: &mut Vec<MapOp>) {

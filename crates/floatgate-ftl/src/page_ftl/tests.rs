@@ -11,7 +11,7 @@ use super::*;
 use crate::addr::Unit;
 use crate::future::{FutureKnowledge, NextUseBuilder};
 use crate::geometry::Shape;
-use crate::mapping::{AccessKind, Dftl, Ideal, MapConfig, MapOp, NoCache, Residency};
+use crate::mapping::{AccessKind, Dftl, Ideal, MapConfig, MapOp, NoCache, Prefetch, Residency};
 use crate::nand::Counted;
 use crate::placement::{Isolation, PlacementConfig};
 use crate::policy::Policy;
@@ -386,6 +386,8 @@ fn the_map_is_written_back_once() {
 
 /// A mapping that only records whether it received the future.
 struct FutureReceiver(bool);
+
+impl Prefetch for FutureReceiver {}
 
 impl Mapping for FutureReceiver {
     fn is_on_flash(&self) -> bool {

@@ -7,7 +7,7 @@ use floatgate_ftl::addr::{Lpn, Ppn, Tpn};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::mapping::{
-    Access, AccessKind, MapConfig, MapOp, MapStats, MapUnreported, Mapping, Residency,
+    Access, AccessKind, MapConfig, MapOp, MapStats, MapUnreported, Mapping, Prefetch, Residency,
 };
 use floatgate_ftl::policy::Policy;
 use pyo3::exceptions::PyValueError;
@@ -115,6 +115,8 @@ impl Mapped {
 fn programs(ops: &[MapOp]) -> usize {
     ops.iter().filter(|op| !matches!(op, MapOp::Fetch(_))).count()
 }
+
+impl Prefetch for Mapped {}
 
 impl Mapping for Mapped {
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {

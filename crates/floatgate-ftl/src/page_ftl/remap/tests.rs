@@ -7,7 +7,7 @@ use super::*;
 use crate::addr::{Ppn, Tpn};
 use crate::counters::{Counters, StreamCounts};
 use crate::geometry::{Geometry, Shape};
-use crate::mapping::{MapOp, Residency};
+use crate::mapping::{MapOp, Prefetch, Residency};
 use crate::nand::{Checked, Counted};
 use crate::page_ftl::{Cleaning, PageConfig};
 use crate::placement::{AnyPlacement, PlacementConfig};
@@ -24,6 +24,8 @@ struct Noting {
     asked: Vec<(u32, AccessKind, bool)>,
     rewrites: bool,
 }
+
+impl Prefetch for Noting {}
 
 impl Mapping for Noting {
     fn access(&mut self, access: Access, _: &mut Vec<MapOp>) {

@@ -4,7 +4,7 @@ use core::convert::Infallible;
 use core::ops::Range;
 
 use super::Ssd;
-use crate::device::{HostData, pages};
+use crate::device::HostData;
 use crate::ftl::Ftl;
 use crate::nand::Nand;
 use crate::request::Request;
@@ -41,8 +41,10 @@ where
     /// Returns the first pages of a request, at least one; `None` if there is no such request.
     #[inline(always)]
     fn first_pages(&self, requests: &[Request], at: usize) -> Option<Range<u32>> {
-        let Range { start, end } = pages(requests.get(at)?, self.io.log2_page);
-        let (first, count) = (start as u32, (end - start).clamp(1, PAGES_AHEAD) as u32);
-        (start < self.io.logical_pages).then(|| first..first + count)
+        let &Request { offset, length, .. } = requests.get(at)?;
+        let first = offset >> self.io.log2_page;
+        let count = (length >> self.io.log2_page).clamp(1, PAGES_AHEAD) as u32;
+        // A sum that is not checked takes no time where it is not needed.
+        (first < self.io.logical_pages).then(|| first as u32..(first as u32).wrapping_add(count))
     }
 }

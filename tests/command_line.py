@@ -10,7 +10,9 @@ limits of memory and of file size, and everything that happens before `main` or 
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import gc
 import importlib
 import json
 import logging
@@ -203,6 +205,8 @@ def _restored() -> Iterator[None]:
         for name in ("argv", "excepthook", "unraisablehook"):
             stack.callback(setattr, sys, name, getattr(sys, name))
         stack.callback(sys.path.__setitem__, slice(None), sys.path[:])
+        stack.callback(gc.set_threshold, *gc.get_threshold())
+        stack.callback(atexit.unregister, gc.freeze)
         stack.callback(sys.modules.__setitem__, "__main__", sys.modules["__main__"])
         stack.callback(_forget_modules, set(sys.modules))
         stack.callback(setattr, logging.root, "handlers", logging.root.handlers[:])

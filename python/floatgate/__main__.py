@@ -6,6 +6,8 @@ shows a traceback, not even during start-up.
 
 from __future__ import annotations
 
+import atexit
+import gc
 import signal
 import sys
 from collections.abc import Callable
@@ -19,6 +21,11 @@ LOOK_S = 0.1
 FRAME_SLOTS = 1 << 15
 """Pointers in the large frame: 256 KiB. CPython maps the next power of two, 512 KiB, and the other
 half has room for some thousand frames.
+"""
+
+NEW_OBJECTS = 100_000
+"""Objects that Python creates between two searches for cycles. A run creates 70,000, most of them
+modules and classes that live until the end.
 """
 
 
@@ -73,9 +80,19 @@ def _with_room(command: Callable[[], int]) -> int:
     return below()
 
 
+def _search_rarely() -> None:
+    """Makes Python search for cycles rarely, and not at the exit. The default is a search after
+    every 700 new objects, which takes 35 ms of a run, and two at the exit, which take 50 ms.
+    """
+    gc.set_threshold(NEW_OBJECTS)
+    # A frozen object is not searched. The memory of the process is freed anyway.
+    atexit.register(gc.freeze)
+
+
 def main() -> None:
     """Runs the command in `sys.argv` and ends the process with its exit status."""
     sys.unraisablehook = _unraised
+    _search_rarely()
     try:
         for number in _heard():
             # A signal that is ignored at the start stays ignored: `nohup` relies on that.

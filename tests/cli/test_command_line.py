@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Hung, in_process_bytes
+from command_line import Hung, in_process_bytes, python
 from conftest import Cli
 
 from floatgate import cli as commands
@@ -62,6 +63,7 @@ def _state() -> dict[str, Any]:
         "timer": signal.getitimer(signal.ITIMER_REAL),
         "filters": warnings.filters[:],
         "handlers": logging.root.handlers[:],
+        "search for cycles": gc.get_threshold(),
         "files": sorted(Path("/proc/self/fd").iterdir()) if sys.platform == "linux" else [],
     }
 
@@ -101,6 +103,21 @@ def test_a_program_that_the_command_starts_has_its_streams(
     monkeypatch.setattr(commands, "main", lambda: os.system("cat; echo said >&2"))
     done = in_process_bytes(tmp_path, data=b"given\r\n")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"given\r\n", b"said\n")
+
+
+def test_a_command_rarely_searches_for_cycles(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "main", lambda: print(gc.get_threshold()[0]))
+    assert int(cli().stdout) > 10 * gc.get_threshold()[0]
+
+
+def test_the_exit_searches_no_object_for_cycles() -> None:
+    code = """if True:
+        import atexit, gc
+        from floatgate.__main__ import main
+        atexit.register(lambda: print(len(gc.get_objects()) < 1000 < gc.get_freeze_count()))
+        main()
+    """
+    assert python("-c", code, "--version").stdout.splitlines()[-1] == "True"
 
 
 def test_a_signal_ends_the_command_and_then_the_tests(

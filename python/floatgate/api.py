@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .guests.registry import listed
-from .results.comparison import Comparison
-from .results.result import Result
 from .simulation import configs, runner
 from .simulation.configs import DEFAULT_DEVICE, Device, Vary
 from .simulation.kept import Kept
@@ -21,6 +19,9 @@ from .simulation.watching import Progress
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from .results.comparison import Comparison
+    from .results.result import Result
 
 __all__ = ["DEFAULT_DEVICE", "Progress"]
 
@@ -138,6 +139,8 @@ def compare_results(
     drives = configs.resolve_all(device, set or {}, vary)
     hows = [replace(how, seed=seed) for seed in chosen]
     results = runner.simulate(found, drives, hows, workers=workers, progress=progress, kept=kept)
+    from .results.comparison import Comparison
+
     return Comparison(results, [*configs.by_key(configs.axes(vary))])
 
 

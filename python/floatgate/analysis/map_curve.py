@@ -9,7 +9,7 @@ import polars as pl
 
 from floatgate import _core
 from floatgate.simulation import recorded, sources
-from floatgate.simulation.fio_jobs.resolving import is_job_file
+from floatgate.simulation.fio_jobs import is_job_file
 from floatgate.simulation.options import RunOptions
 from floatgate.simulation.watching import Progress, measure
 from floatgate.traces import read_trace

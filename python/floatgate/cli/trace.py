@@ -56,7 +56,7 @@ def import_(
     """Convert a trace to Parquet, which is fast to read and records its units, or to CSV."""
     units = options.units(time_unit, address_unit, length_unit)
     with _staged(out, force, [file]) as (part, suffix):
-        from floatgate.simulation.fio_jobs.resolving import is_job_file
+        from floatgate.simulation.fio_jobs import is_job_file
         from floatgate.traces import Stream, open_trace, write_opened
 
         if is_job_file(file, format):

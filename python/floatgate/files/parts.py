@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import shutil
 import stat
 import sys
@@ -33,7 +32,7 @@ class Part:
         self._lock: int | None = None
         is_ours = False
         while not is_ours:
-            self.path = folder / f"{prefix}{secrets.token_hex(6)}{suffix}"
+            self.path = folder / f"{prefix}{os.urandom(6).hex()}{suffix}"
             make(self.path)
             # Until it is locked, another process may mistake it for an abandoned part and remove
             # it.

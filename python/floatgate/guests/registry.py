@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from . import from_file
@@ -15,6 +14,9 @@ from .base import Policy
 from .from_file import PREFIX
 from .placement import Placement
 from .victim import Victim
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "floatgate.policies"
 """Group in which a package names its policies: `NAME = "module:Class"`."""
@@ -25,6 +27,8 @@ def _points() -> dict[str, list[EntryPoint]]:
 
     A name has several if packages define it differently.
     """
+    from importlib.metadata import entry_points
+
     found: dict[str, dict[str, EntryPoint]] = {}
     for point in entry_points(group=GROUP):
         found.setdefault(point.name, {}).setdefault(point.value, point)

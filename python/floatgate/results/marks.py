@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from floatgate.result_types import ResultFields
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from floatgate.result_types import ResultFields
 
 DEVICE = "device"
 """Key for a comparison of whole drives. Any other key varies one value of the config."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from floatgate import _core
 from floatgate.files import reading
@@ -16,8 +16,10 @@ from floatgate.guests.base import Policy
 from floatgate.guests.given import Guests, NameOf, by_name, taken
 from floatgate.guests.placement import Placement
 from floatgate.guests.victim import Victim
-from floatgate.result_types import SpaceResult
 from floatgate.results.marks import DEVICE
+
+if TYPE_CHECKING:
+    from floatgate.result_types import SpaceResult
 
 DEFAULT_DEVICE = "classic"
 
@@ -174,6 +176,8 @@ def own_capacity(config: _core.Config) -> int | None:
 
 def space(device: Device | None, set: Mapping[str, Any]) -> SpaceResult:
     """Returns the division of the flash of a drive whose config sets `flash.blocks`."""
+    from floatgate.result_types import SpaceResult
+
     return SpaceResult(**json.loads(resolve(device, set).space(0)))
 
 

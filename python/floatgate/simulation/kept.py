@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from floatgate.files import parts
 from floatgate.files.writing import write_whole
-from floatgate.results.result import Result
 
 from .identity import Job
+
+if TYPE_CHECKING:
+    from floatgate.results.result import Result
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,8 @@ class Kept:
         """
         if not self.resume:
             return None
+        from floatgate.results.result import Result
+
         try:
             content = self._path(job).read_text("utf-8")
             text = content.rpartition(_SEAL)[0] + "\n}"

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Event
+from typing import TYPE_CHECKING
 
 from floatgate import _core
-from floatgate.results.result import Result
 
 from . import memory, threads
 from .builds import build
@@ -23,6 +23,9 @@ from .identity import Job, labelled
 from .interrupt import Asking
 from .kept import Kept
 from .watching import POLL_SECONDS, Progress, watched
+
+if TYPE_CHECKING:
+    from floatgate.results.result import Result
 
 SHARED_BYTES = 5 << 28
 """Maximum memory of all drives, in bytes, while there are more runs than workers."""
@@ -244,6 +247,8 @@ def _simulate(
             reading=reading,
             guests=job.drive.guests or None,
         )
+    from floatgate.results.result import Result
+
     result = Result.from_json(text)
     if kept is not None and not job.drive.guests:
         kept.keep(job, result)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
-
-from floatgate.results.result import Result
+from typing import TYPE_CHECKING, Any
 
 from . import configs, pool, scaling, sources
 from .configs import Resolved
@@ -14,6 +12,9 @@ from .identity import Job
 from .kept import Kept
 from .options import RunOptions
 from .watching import Progress
+
+if TYPE_CHECKING:
+    from floatgate.results.result import Result
 
 
 def simulate(

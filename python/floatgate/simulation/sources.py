@@ -1,7 +1,7 @@
 """Sources of a run's requests: a trace, a job file or a generator.
 
 A generator that is played unchanged needs no Polars, so `recorded` is imported when the first other
-source is opened.
+source is opened. So are the modules of `fio_jobs` for the first job file.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 from floatgate import _core
 from floatgate.files import reading
 
-from .fio_jobs import document, layout
-from .fio_jobs.resolving import JobFile, is_job_file, read_job_file
+from .fio_jobs import is_job_file
 from .load import Load
 from .options import READING, RunOptions
 
 if TYPE_CHECKING:
     from floatgate.traces import Stream, Trace
+
+    from .fio_jobs.resolving import JobFile
 
 
 @dataclass
@@ -48,7 +49,11 @@ class Source:
     @property
     def needs_capacity(self) -> bool:
         """Whether sizes in a job file are shares of the drive."""
-        return self.jobs is not None and layout.needs_capacity(self.jobs.jobs)
+        if self.jobs is None:
+            return False
+        from .fio_jobs import layout
+
+        return layout.needs_capacity(self.jobs.jobs)
 
     def load(self, capacity: int | None) -> Load:
         """Returns the workload.
@@ -62,6 +67,8 @@ class Source:
 
     def _load(self, capacity: int | None) -> Load:
         if self.jobs is not None:
+            from .fio_jobs import document
+
             text = document.describe(self.jobs.jobs, capacity)
             workload = _core.Workload.jobs_of(self.name, text, self.how.seed, self.how.limit)
             return Load(workload, None, self.jobs.notes(), 0)
@@ -130,6 +137,8 @@ def _generators() -> tuple[str, ...]:
 
 def open_jobs(path: Path, how: RunOptions) -> Source:
     """Opens a job file. Raises ConfigError for a mistake in it, and for an option of traces."""
+    from .fio_jobs.resolving import read_job_file
+
     why = f"{path.name} is a job file"
     how.refuse(("close_gaps", "streams", "addresses"), f"{why}: its jobs have addresses and times")
     how.refuse(("repeat",), f"{why}: its option loops repeats a job")

@@ -17,7 +17,8 @@ from floatgate.results.marks import DEVICE
 from floatgate.simulation import configs, sources
 from floatgate.simulation.builds import build
 from floatgate.simulation.configs import Resolved
-from floatgate.simulation.fio_jobs.resolving import is_job_file, read_job_file
+from floatgate.simulation.fio_jobs import is_job_file
+from floatgate.simulation.fio_jobs.resolving import read_job_file
 from floatgate.simulation.identity import digest_of
 from floatgate.simulation.options import RunOptions
 from floatgate.traces import TraceError

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from floatgate._core import ConfigError
 from floatgate.files import reading
@@ -14,11 +13,6 @@ from . import requests, values
 from .job import FileRange, FioJob, Handles
 from .lines import GLOBAL, Section, Setting, read_sections
 from .settings import Settings
-
-FORMAT = "fio-jobs"
-"""Name of the format for files whose name does not end in `SUFFIX`."""
-
-SUFFIX = ".fio"
 
 CLONES_MOST = 4096
 """Most jobs of a file, clones included; fio's own default limit."""
@@ -52,13 +46,6 @@ class JobFile:
         why = "options of fio without a meaning for a simulated drive, ignored"
         notes = [f"{why}: {ignored}"] if ignored else []
         return list(dict.fromkeys([*notes, *(note for job in self.jobs for note in job.notes)]))
-
-
-def is_job_file(trace: Any, format: str | None = None) -> bool:
-    """Returns whether a trace is the path of a job file, by its name or by the given format."""
-    if not isinstance(trace, (str, Path)):
-        return False
-    return format == FORMAT or (format is None and Path(trace).suffix == SUFFIX)
 
 
 def read_job_file(path: Path) -> JobFile:

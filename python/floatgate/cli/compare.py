@@ -99,7 +99,9 @@ def compare(
     ):
         from floatgate import api
 
-        with output.progress_bar(quiet) as progress, _kept(out, quiet) as keep:
+        needed = "floatgate.results.comparison" if json else "floatgate.cli.summary"
+        with output.progress_bar(quiet) as bar, _kept(out, quiet) as keep:
+            progress = output.importing(needed, bar)
             results = api.compare_results(
                 traces,
                 vary=varied,

@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +77,25 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
             return
         move("", "", 0, 0)
         yield partial(move, "")
+
+
+def importing(
+    module: str, progress: Callable[[str, int, int], None] | None
+) -> Callable[[str, int, int], None]:
+    """Returns `progress` with one more task: it imports the module that prints the result.
+
+    The function is called while the engine runs in threads of its own. The calling thread would
+    only wait, so the import takes no time of the command.
+    """
+
+    def move(phase: str, done: int, total: int) -> None:
+        # The trace is read by the calling thread itself.
+        if phase != "read":
+            import_module(module)
+        if progress is not None:
+            progress(phase, done, total)
+
+    return move
 
 
 @contextlib.contextmanager

@@ -36,7 +36,9 @@ def run(
     with output.staged(out, force=force, inputs=[trace, device]) as part:
         from floatgate import api
 
-        with output.progress_bar(quiet) as progress:
+        needed = "floatgate.results.result" if json else "floatgate.cli.summary"
+        with output.progress_bar(quiet) as bar:
+            progress = output.importing(needed, bar)
             result = api.run(trace, device=device, set=settings, progress=progress, **vars(how))
         if part is not None:
             write_run(result, part, pictures)

@@ -20,7 +20,7 @@ from floatgate.result_types import ResultFields
 
 from .drawn import Plots, plots_of, write_report
 from .notebook import result_html
-from .typed import build, require
+from .typed import builder, require
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,6 +32,11 @@ TIMELINE = (
     *("gc_programs", "map_programs", "merge_programs", "fold_programs"),
 )
 """Columns of a timeline."""
+
+_fields = builder(ResultFields, "result")
+"""Builds the fields from a document. It is made at the import, which can go on while the engine
+runs.
+"""
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,7 +54,7 @@ class Result(ResultFields):
         another type: the file is damaged, or another version wrote it.
         """
         document = _parse(text)
-        fields = build(ResultFields, document, "result")
+        fields = _fields(document)
         require(TIMELINE, document.get("timeline"), "result.timeline")
         return cls(**vars(fields), _text=text)
 

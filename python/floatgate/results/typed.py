@@ -25,12 +25,22 @@ def build(kind: Callable[..., _T], data: Any, path: str) -> _T:
 
     Raises ValueError with the path below `path` if an entry is missing or has another type.
     """
-    try:
-        found: _T = _table(kind)(data)
-    except _WrongError as wrong:
-        place = ".".join((path, *reversed(wrong.steps)))
-        raise ValueError(f"{place}: {wrong}") from None
-    return found
+    return builder(kind, path)(data)
+
+
+def builder(kind: Callable[..., _T], path: str) -> Callable[[Any], _T]:
+    """Returns `build` for one dataclass. The first call for a dataclass inspects its types."""
+    read = _table(kind)
+
+    def built(data: Any) -> _T:
+        try:
+            found: _T = read(data)
+        except _WrongError as wrong:
+            place = ".".join((path, *reversed(wrong.steps)))
+            raise ValueError(f"{place}: {wrong}") from None
+        return found
+
+    return built
 
 
 def require(names: Iterable[str], data: Any, path: str) -> None:

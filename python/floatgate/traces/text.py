@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Any
 
 import polars as pl
@@ -70,10 +70,11 @@ class Head:
         if not complete:
             lines = lines[:-1]
         comment = ""
-        for line in takewhile(lambda s: re.match(IDLE, s), lines):
+        is_idle = re.compile(IDLE).match
+        for line in takewhile(is_idle, lines):
             comment = line.strip().lstrip("#").strip() or comment
-        kept = [s for s in lines if not re.match(IDLE, s)][:lines_max]
-        return cls(head, complete, kept, comment)
+        kept = islice((s for s in lines if not is_idle(s)), lines_max)
+        return cls(head, complete, [*kept], comment)
 
     def fits(self, line: str, header: str) -> bool:
         """Returns whether the first line is the `header` of a format, or lines match `line`."""
@@ -85,8 +86,9 @@ class Head:
         Lines that match `other` do not count. If column titles precede the lines and do not match
         `other`, there are no matches either, because titles may define other columns or units.
         """
-        candidates = [s for s in self.lines if other is None or not re.search(other, s)]
-        matched = [re.search(line, s) for s in candidates]
+        is_other = None if other is None else re.compile(other).search
+        candidates = [s for s in self.lines if is_other is None or not is_other(s)]
+        matched = [*map(re.compile(line).search, candidates)]
         found = [m for m in matched if m]
         if 2 * len(found) < len(candidates):
             return []

@@ -79,9 +79,10 @@ def test_the_reference_has_what_the_functions_return(site: Path) -> None:
     page = (site / "reference/index.html").read_text("utf-8")
     shown = [resolve_name(path) for path in re.findall(r'id="(floatgate[.\w]*\.[A-Z]\w+)"', page)]
     exported = [getattr(floatgate, name) for name in floatgate.__all__]
-    # The API imports polars for the type checker alone.
+    # The API imports polars and the results for the type checker alone.
+    results = {"Comparison": floatgate.Comparison, "Result": floatgate.Result}
     returned = [
-        get_type_hints(one, localns={"pl": polars})["return"]
+        get_type_hints(one, localns={"pl": polars, **results})["return"]
         for one in (calibrate, *exported)
         if inspect.isfunction(one)
     ]

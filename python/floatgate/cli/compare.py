@@ -60,6 +60,10 @@ RUNS = "runs"
 """Directory in --out that stores each run as soon as it has ended."""
 
 
+PRINTERS = {True: "floatgate.results.comparison", False: "floatgate.cli.summary"}
+"""Module that prints the result, with and without --json."""
+
+
 @options.takes_run_options()
 def compare(
     traces: Annotated[list[str], typer.Argument(metavar="TRACE...", help=options.TRACE_HELP)],
@@ -99,9 +103,7 @@ def compare(
     ):
         from floatgate import api
 
-        needed = "floatgate.results.comparison" if json else "floatgate.cli.summary"
         with output.progress_bar(quiet) as bar, _kept(out, quiet) as keep:
-            progress = output.importing(needed, bar)
             results = api.compare_results(
                 traces,
                 vary=varied,
@@ -111,7 +113,7 @@ def compare(
                 workers=workers,
                 keep=keep,
                 resume=resume,
-                progress=progress,
+                progress=output.importing(PRINTERS[json], bar),
                 **vars(how),
             )
         tables = _tables(results, seeds is not None, base)

@@ -64,7 +64,7 @@ impl BlockTable {
         }
     }
 
-    /// Returns the blocks of consecutive pages, of which there is at least one.
+    /// Returns the blocks of consecutive pages. There is at least one page.
     #[inline(always)]
     pub(super) fn of(&self, pages: Range<u32>) -> RangeInclusive<u32> {
         self.place(pages.start).0..=self.place(pages.end - 1).0

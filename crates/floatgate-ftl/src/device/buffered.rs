@@ -57,7 +57,7 @@ impl WriteBuffer {
         self.buffer.prefetch(lpns);
     }
 
-    /// Prefetches the pages' blocks, found by what was prefetched some commands ago.
+    /// Prefetches the blocks of these pages, some commands after [`WriteBuffer::prefetch`].
     #[inline(always)]
     pub(super) fn prefetch_found(&self, lpns: Range<u32>) {
         self.buffer.prefetch_found(lpns);

@@ -44,7 +44,7 @@ where
         let &Request { offset, length, .. } = requests.get(at)?;
         let first = offset >> self.io.log2_page;
         let count = (length >> self.io.log2_page).clamp(1, PAGES_AHEAD) as u32;
-        // A sum that is not checked takes no time where it is not needed.
-        (first < self.io.logical_pages).then(|| first as u32..(first as u32).wrapping_add(count))
+        let is_page = first < self.io.logical_pages;
+        is_page.then(|| first as u32..(first as u32).saturating_add(count))
     }
 }

@@ -62,6 +62,14 @@ impl IntMap {
         prefetch(&self.cells, self.home(key) & (self.cells.len() - 1));
     }
 
+    /// Prefetches the item that the value of `key` numbers. The cell should be prefetched already.
+    #[inline(always)]
+    pub(crate) fn prefetch_item<T>(&self, key: u32, items: &[T]) {
+        if let Some(at) = self.get(key) {
+            prefetch(items, at as usize);
+        }
+    }
+
     /// Sets the value of `key`.
     #[inline]
     pub fn insert(&mut self, key: u32, value: u32) {

@@ -58,18 +58,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("policy", &["counters", "future"]),
     (
         "mapping",
-        &[
-            "addr",
-            "counters",
-            "geometry",
-            "intmap",
-            "lru",
-            "future",
-            "prefetch",
-            "rng",
-            "parameters",
-            "policy",
-        ],
+        &["addr", "counters", "geometry", "intmap", "lru", "future", "rng", "parameters", "policy"],
     ),
     (
         "placement",

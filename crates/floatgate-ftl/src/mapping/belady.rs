@@ -31,7 +31,6 @@ use crate::future::{NEVER, NextUses};
 use crate::geometry::Geometry;
 use crate::intmap::IntMap;
 use crate::policy::Policy;
-use crate::prefetch::prefetch;
 
 /// A cache of entries that knows the future accesses.
 #[derive(Clone, Debug)]
@@ -136,9 +135,7 @@ impl Prefetch for Belady {
 
     #[inline(always)]
     fn prefetch_entry(&self, lpn: Lpn) {
-        if let Some(slot) = self.slots.get(lpn.get()) {
-            prefetch(&self.entries, slot as usize);
-        }
+        self.slots.prefetch_item(lpn.get(), &self.entries);
     }
 }
 

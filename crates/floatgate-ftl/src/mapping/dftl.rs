@@ -30,7 +30,6 @@ use crate::geometry::Geometry;
 use crate::intmap::IntMap;
 use crate::parameters::permille;
 use crate::policy::Policy;
-use crate::prefetch::prefetch;
 use crate::rng::Rng;
 use crate::saved::{Carrier, State};
 use flashsim::FlashSim;
@@ -191,9 +190,7 @@ impl Prefetch for Dftl {
 
     #[inline(always)]
     fn prefetch_entry(&self, lpn: Lpn) {
-        if let Some(slot) = self.slots.get(lpn.get()) {
-            prefetch(&self.entries, slot as usize);
-        }
+        self.slots.prefetch_item(lpn.get(), &self.entries);
     }
 }
 

@@ -25,7 +25,6 @@ use crate::addr::{Lpn, Tpn};
 use crate::geometry::Geometry;
 use crate::intmap::IntMap;
 use crate::lru::{Links, List};
-use crate::prefetch::prefetch;
 pub(super) use means::First;
 use means::{Mean, Means};
 
@@ -124,8 +123,8 @@ impl TwoLevel {
     /// Prefetches the entry of a page and its links, if it is cached.
     #[inline(always)]
     pub(super) fn prefetch_entry(&self, lpn: Lpn) {
+        self.slots.prefetch_item(lpn.get(), &self.entries);
         if let Some(slot) = self.find(lpn) {
-            prefetch(&self.entries, slot as usize);
             self.links.prefetch(slot);
         }
     }

@@ -7,7 +7,6 @@ use crate::addr::{Lpn, Tpn};
 use crate::intmap::IntMap;
 use crate::lru::{Links, List};
 use crate::mapping::heap::Heap;
-use crate::prefetch::prefetch;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -78,9 +77,7 @@ impl Entries {
     /// Prefetches the entry of a page, if it is cached.
     #[inline(always)]
     pub(super) fn prefetch_entry(&self, lpn: Lpn) {
-        if let Some(slot) = self.find(lpn) {
-            prefetch(&self.entries, slot as usize);
-        }
+        self.slots.prefetch_item(lpn.get(), &self.entries);
     }
 
     pub(super) fn is_dirty(&self, slot: u32) -> bool {

@@ -10,6 +10,16 @@ const VACANT: u32 = u32::MAX;
 /// Logarithm of the number of cells in a line of the processor's cache.
 const GROUP_BITS: u32 = 3;
 
+/// Distance from an occupied cell to the next cell to try. It leads to the next line, so that the
+/// keys of two full lines do not queue one behind the other, and to another place in that line. An
+/// odd distance visits every cell of the table.
+const STEP: usize = (1 << GROUP_BITS) + 1;
+
+/// Number that multiplies a distance of cells to give the number of steps: `STEP * PER_STEP` is 1,
+/// modulo the length of any table.
+const PER_STEP: usize = 0x8E38_E38E_38E3_8E39_u64 as usize;
+const _: () = assert!(STEP.wrapping_mul(PER_STEP) == 1);
+
 /// Map with a fixed capacity. Keys are below `u32::MAX`.
 #[derive(Clone, Debug)]
 pub struct IntMap {
@@ -91,16 +101,16 @@ impl IntMap {
             return None;
         }
         self.len -= 1;
-        // Cells behind the hole move up, unless that would put them before their home.
+        // Keys whose steps lead over the hole move up.
         let mask = self.cells.len() - 1;
         let mut at = hole;
         loop {
-            at = (at + 1) & mask;
+            at = (at + STEP) & mask;
             let key = self.cells[at].0;
             if key == VACANT {
                 break;
             }
-            if (at.wrapping_sub(self.home(key)) & mask) >= (at.wrapping_sub(hole) & mask) {
+            if self.steps(self.home(key), at) >= self.steps(hole, at) {
                 self.cells[hole] = self.cells[at];
                 hole = at;
             }
@@ -118,13 +128,19 @@ impl IntMap {
         (group << GROUP_BITS | key & ((1 << GROUP_BITS) - 1)) as usize
     }
 
+    /// Returns the number of steps from one cell to another.
+    #[inline(always)]
+    fn steps(&self, from: usize, to: usize) -> usize {
+        to.wrapping_sub(from).wrapping_mul(PER_STEP) & (self.cells.len() - 1)
+    }
+
     /// Returns the cell of `key`, or the vacant cell where `key` would go.
     #[inline(always)]
     fn find(&self, key: u32) -> usize {
         let mask = self.cells.len() - 1;
         let mut at = self.home(key) & mask;
         while self.cells[at].0 != key && self.cells[at].0 != VACANT {
-            at = (at + 1) & mask;
+            at = (at + STEP) & mask;
         }
         at
     }
@@ -153,6 +169,19 @@ mod tests {
                 assert_eq!(map.get(probe), model.get(&probe).copied());
                 assert_eq!((map.len(), map.is_empty()), (model.len(), model.is_empty()));
             }
+        }
+    }
+
+    #[test]
+    fn keys_with_gaps_fill_the_map() {
+        let capacity = 1 << 10;
+        for gap in [8, 9, 64, 1 << 10, 1 << 20] {
+            let keys = || (0..capacity).map(|at| at * gap);
+            let mut map = IntMap::new(capacity as usize);
+            keys().for_each(|key| map.insert(key, key / gap));
+            assert!(keys().all(|key| map.get(key) == Some(key / gap) && map.get(key + 1).is_none()));
+            assert!(keys().step_by(2).all(|key| map.remove(key) == Some(key / gap)));
+            assert_eq!(keys().filter(|&key| map.get(key).is_some()).count(), 1 << 9);
         }
     }
 

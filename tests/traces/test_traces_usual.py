@@ -63,6 +63,11 @@ WITH_USUAL = {
     "disksim": "1.5 0 16 8 1",
     "fiu": "1500 77 httpd 16 8 W 6 0 09af",
     "blkparse": "  8,0    1        1     0.000000000  697  D   W 16 + 8 [kworker]",
+    "block-events": "fio-7 [001] ..... 1.5: block_rq_issue: 8,0 WS 4096 () 16 + 8 be,0,4 [fio]",
+    "biosnoop": "1.774198    ThreadPoolFore 5270    nvme0n1   W 520198144  225280     0.05    0.48",
+    "iosnoop": "11165.028153 11165.028194 app 11425 W 253,1 4534 130560 0.04",
+    "biotracer": "4043872\t\t96\t\t49152\t\t5\t\t8.168065791\t\t8.168307510\t\t8.168\t\t8.1",
+    "etw": " DiskRead,  350, System (  4), 80, 0xfffffa80, 0x0000101e00, 0x2000, 250, 0, 0x060043",
     "fio 2": "/dev/sda wait 4096 512",
     "fio 3": "1500 /dev/sda write 4096 512",
 }

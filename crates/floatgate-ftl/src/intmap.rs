@@ -179,7 +179,9 @@ mod tests {
             let keys = || (0..capacity).map(|at| at * gap);
             let mut map = IntMap::new(capacity as usize);
             keys().for_each(|key| map.insert(key, key / gap));
-            assert!(keys().all(|key| map.get(key) == Some(key / gap) && map.get(key + 1).is_none()));
+            assert!(
+                keys().all(|key| map.get(key) == Some(key / gap) && map.get(key + 1).is_none())
+            );
             assert!(keys().step_by(2).all(|key| map.remove(key) == Some(key / gap)));
             assert_eq!(keys().filter(|&key| map.get(key).is_some()).count(), 1 << 9);
         }

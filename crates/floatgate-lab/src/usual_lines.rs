@@ -13,6 +13,9 @@ use cursor::Cursor;
 /// Bytes that are worth a thread.
 const THREAD_BYTES: usize = 1 << 20;
 
+/// Bytes from which the length of a line is estimated.
+const SAMPLE_BYTES: usize = 1 << 14;
+
 /// Addresses and lengths are below this number, as in the front (`NUMBER_LIMIT`).
 const NUMBER_LIMIT: u64 = 1 << 50;
 
@@ -25,6 +28,10 @@ pub enum Cell {
     WholeTime,
     /// A time with a point.
     FractionTime,
+    /// A time with a point, perhaps with another one behind it, which does not count.
+    FirstTime,
+    /// Words up to a time with a point, and a colon behind it.
+    StampedTime,
     /// An address.
     Offset,
     /// A length.
@@ -33,12 +40,28 @@ pub enum Cell {
     Op,
     /// An operation as the kernel writes it: R, W or D, and more capital letters.
     Rwbs,
+    /// Digits, whose lowest bit means an operation: 0 or 1.
+    OpBit,
+    /// The name of a block event of the kernel, with a colon behind it.
+    Event,
+    /// An address, a plus sign and a length; before them perhaps a number, and empty parentheses.
+    Sectors,
+    /// An address in hexadecimal, with 0x.
+    HexOffset,
+    /// A length in hexadecimal, with 0x.
+    HexLength,
+    /// Any other number in hexadecimal, with 0x.
+    HexNumber,
     /// Digits.
     Digits,
     /// Digits, perhaps behind a minus sign.
     Integer,
     /// A number like a time.
     Number,
+    /// A number with a point.
+    Fraction,
+    /// One to three numbers with a point.
+    Fractions,
     /// Hexadecimal digits.
     Hex,
     /// Two numbers around a comma.
@@ -60,13 +83,23 @@ impl Cell {
             "time" => Self::Time,
             "whole_time" => Self::WholeTime,
             "fraction_time" => Self::FractionTime,
+            "first_time" => Self::FirstTime,
+            "stamped_time" => Self::StampedTime,
             "offset" => Self::Offset,
             "length" => Self::Length,
             "op" => Self::Op,
             "rwbs" => Self::Rwbs,
+            "op_bit" => Self::OpBit,
+            "event" => Self::Event,
+            "sectors" => Self::Sectors,
+            "hex_offset" => Self::HexOffset,
+            "hex_length" => Self::HexLength,
+            "hex_number" => Self::HexNumber,
             "digits" => Self::Digits,
             "integer" => Self::Integer,
             "number" => Self::Number,
+            "fraction" => Self::Fraction,
+            "fractions" => Self::Fractions,
             "hex" => Self::Hex,
             "pair" => Self::Pair,
             "letters" => Self::Letters,
@@ -78,13 +111,66 @@ impl Cell {
     }
 }
 
+/// Bytes between two cells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Gap {
+    /// One or more blanks and tabs.
+    Blanks,
+    /// A byte.
+    Byte(u8),
+    /// A byte, once or more.
+    Run(u8),
+    /// A byte, and any number of blanks and tabs.
+    ByteAndBlanks(u8),
+}
+
+impl Gap {
+    /// Returns the gap with a name: the byte, with a plus sign if there may be several of it, with
+    /// a blank if blanks may follow; empty for blanks alone.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match *name.as_bytes() {
+            [] => Self::Blanks,
+            [byte] => Self::Byte(byte),
+            [byte, b'+'] => Self::Run(byte),
+            [byte, b' '] => Self::ByteAndBlanks(byte),
+            _ => return None,
+        })
+    }
+
+    /// Returns whether blanks may stand in front of the first cell.
+    fn has_blanks(self) -> bool {
+        matches!(self, Self::Blanks | Self::ByteAndBlanks(_))
+    }
+
+    /// Returns whether a byte may be part of a text.
+    fn is_text(self, byte: u8) -> bool {
+        match self {
+            Self::Blanks => true,
+            Self::Byte(gap) | Self::Run(gap) | Self::ByteAndBlanks(gap) => byte != gap,
+        }
+    }
+
+    fn read(self, cursor: &mut Cursor<'_>) -> Option<()> {
+        match self {
+            Self::Blanks => cursor.gap(),
+            Self::Byte(byte) => cursor.byte(byte),
+            Self::Run(byte) => cursor.word(|&next| next == byte).map(drop),
+            Self::ByteAndBlanks(byte) => {
+                cursor.byte(byte)?;
+                cursor.blanks();
+                Some(())
+            }
+        }
+    }
+}
+
 /// Usual form of the lines of a format.
 #[derive(Clone, Debug)]
 pub struct UsualLine {
     /// The cells, each with the index of the text column that keeps its content, if one does.
     pub cells: Vec<(Cell, Option<usize>)>,
-    /// The byte between two cells; none for one or more blanks and tabs.
-    pub gap: Option<u8>,
+    /// Bytes between two cells.
+    pub gap: Gap,
     /// Whether a line may have more cells, which are not read.
     pub has_rest: bool,
     /// Words in lower case, with their operations.
@@ -149,6 +235,12 @@ struct Fields {
     decimals: usize,
 }
 
+impl Fields {
+    fn set_time(&mut self, (time, decimals): (i128, usize)) {
+        (self.time, self.decimals) = (time, decimals);
+    }
+}
+
 impl UsualLine {
     /// Reads data of whole lines, on several threads if it is long. The parts are in the order of
     /// the data, and their lines are numbered through.
@@ -171,7 +263,7 @@ impl UsualLine {
 
     fn scan_part(&self, data: &[u8]) -> Scanned {
         let columns = self.cells.iter().filter(|(_, column)| column.is_some()).count();
-        let mut found = Scanned { texts: vec![Texts::default(); columns], ..Scanned::default() };
+        let mut found = Scanned::with_room(columns, lines_in(data));
         let mut ranges = vec![(0, 0); columns];
         let mut cursor = Cursor::new(data);
         while !cursor.is_at_end() {
@@ -196,20 +288,19 @@ impl UsualLine {
     /// Reads a line, and its line feed. Returns none at a line of another form.
     fn line(&self, cursor: &mut Cursor<'_>, ranges: &mut [(usize, usize)]) -> Option<Fields> {
         let mut fields = Fields::default();
-        if self.gap.is_none() {
+        if self.gap.has_blanks() {
             cursor.blanks();
         }
         for (index, &(cell, column)) in self.cells.iter().enumerate() {
             if index > 0 {
-                self.gap(cursor)?;
+                self.gap.read(cursor)?;
             }
-            let from = cursor.at();
-            self.cell(cell, cursor, &mut fields)?;
+            let range = self.cell(cell, cursor, &mut fields)?;
             if let Some(column) = column {
-                ranges[column] = (from, cursor.at());
+                ranges[column] = range;
             }
         }
-        if self.has_rest && self.gap(cursor).is_some() {
+        if self.has_rest && self.gap.read(cursor).is_some() {
             cursor.skip_line();
             return Some(fields);
         }
@@ -217,38 +308,54 @@ impl UsualLine {
         cursor.line_feed().map(|()| fields)
     }
 
-    fn gap(&self, cursor: &mut Cursor<'_>) -> Option<()> {
-        match self.gap {
-            Some(byte) => cursor.byte(byte),
-            None => (cursor.blanks() > 0).then_some(()),
-        }
-    }
-
-    fn cell(&self, cell: Cell, cursor: &mut Cursor<'_>, fields: &mut Fields) -> Option<()> {
-        let is_text = |byte: u8| byte.is_ascii_graphic() && Some(byte) != self.gap;
-        let is_any = |byte: u8| (is_text(byte) || byte == b' ') && Some(byte) != self.gap;
+    /// Reads a cell. Returns where its text begins and ends.
+    fn cell(
+        &self,
+        cell: Cell,
+        cursor: &mut Cursor<'_>,
+        fields: &mut Fields,
+    ) -> Option<(usize, usize)> {
+        let from = cursor.at();
+        let is_text = |byte: u8| byte.is_ascii_graphic() && self.gap.is_text(byte);
+        let is_any = |byte: u8| (is_text(byte) || byte == b' ') && self.gap.is_text(byte);
         match cell {
-            Cell::Time | Cell::WholeTime | Cell::FractionTime => {
-                let (time, decimals) = cursor.time()?;
-                let is_allowed = cell == Cell::Time || (decimals > 0) == (cell != Cell::WholeTime);
-                is_allowed.then_some(())?;
-                (fields.time, fields.decimals) = (time, decimals);
+            Cell::Time => fields.set_time(cursor.time()?),
+            Cell::WholeTime => {
+                fields.set_time(cursor.time().filter(|&(_, decimals)| decimals == 0)?)
             }
+            Cell::FractionTime => fields.set_time(cursor.fraction()?),
+            Cell::FirstTime => fields.set_time(cursor.first_time()?),
+            Cell::StampedTime => fields.set_time(cursor.stamped_time()?),
             Cell::Offset => fields.offset = cursor.number().filter(|&of| of < NUMBER_LIMIT)?,
             Cell::Length => fields.length = cursor.number().filter(|&of| of < NUMBER_LIMIT)?,
+            Cell::HexOffset => fields.offset = cursor.hex().filter(|&of| of < NUMBER_LIMIT)?,
+            Cell::HexLength => fields.length = cursor.hex().filter(|&of| of < NUMBER_LIMIT)?,
+            Cell::Sectors => {
+                let sectors = cursor.sectors()?;
+                (sectors.0.max(sectors.1) < NUMBER_LIMIT).then_some(())?;
+                (fields.offset, fields.length) = sectors;
+            }
             Cell::Op => fields.op = self.op(cursor.word(u8::is_ascii_alphanumeric)?)?,
+            Cell::OpBit => {
+                let bit = if cursor.number()? % 2 == 0 { b"0" } else { b"1" };
+                fields.op = self.op(bit)?;
+            }
             Cell::Rwbs => {
                 let word = cursor.word(u8::is_ascii_uppercase)?;
                 b"RWD".contains(&word[0]).then_some(())?;
                 fields.op = self.op(&word[..1])?;
             }
+            Cell::Event => return cursor.event(),
             Cell::Digits => drop(cursor.word(u8::is_ascii_digit)?),
             Cell::Integer => {
                 let _ = cursor.byte(b'-');
                 cursor.word(u8::is_ascii_digit)?;
             }
             Cell::Number => drop(cursor.time()?),
+            Cell::Fraction => drop(cursor.fraction()?),
+            Cell::Fractions => cursor.fractions()?,
             Cell::Hex => drop(cursor.word(u8::is_ascii_hexdigit)?),
+            Cell::HexNumber => drop(cursor.hex()?),
             Cell::Pair => {
                 cursor.word(u8::is_ascii_digit)?;
                 cursor.byte(b',')?;
@@ -259,7 +366,7 @@ impl UsualLine {
             Cell::Any => drop(cursor.word(|&byte| is_any(byte))),
             Cell::Plus => cursor.byte(b'+')?,
         }
-        Some(())
+        Some((from, cursor.at()))
     }
 
     fn op(&self, word: &[u8]) -> Option<u8> {
@@ -269,6 +376,19 @@ impl UsualLine {
 }
 
 impl Scanned {
+    /// Has room for about this number of lines.
+    fn with_room(columns: usize, lines: usize) -> Self {
+        Self {
+            numbers: Vec::with_capacity(lines),
+            times: Vec::with_capacity(lines),
+            ops: Vec::with_capacity(lines),
+            offsets: Vec::with_capacity(lines),
+            lengths: Vec::with_capacity(lines),
+            texts: vec![Texts::default(); columns],
+            ..Self::default()
+        }
+    }
+
     fn push(&mut self, fields: Fields) {
         self.numbers.push(self.lines);
         self.times.push(fields.time);
@@ -277,6 +397,14 @@ impl Scanned {
         self.lengths.push(fields.length);
         self.decimals = self.decimals.max(fields.decimals);
     }
+}
+
+/// Estimates the number of lines from the first ones.
+fn lines_in(data: &[u8]) -> usize {
+    let first = &data[..data.len().min(SAMPLE_BYTES)];
+    let lines = first.iter().filter(|&&byte| byte == b'\n').count() + 1;
+    // A tenth more, as later lines may be shorter.
+    data.len() / (first.len() / lines).max(1) * 11 / 10
 }
 
 /// Splits data behind line feeds into at most `count` parts of about equal size.

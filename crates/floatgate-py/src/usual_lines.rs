@@ -7,7 +7,7 @@ use arrow_array::{
     ArrayRef, Decimal128Array, PrimitiveArray, RecordBatch, StringViewArray, UInt8Array,
     UInt64Array,
 };
-use floatgate_lab::usual_lines::{Cell, Scanned, UsualLine};
+use floatgate_lab::usual_lines::{Cell, Gap, Scanned, UsualLine};
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatch;
 
@@ -37,7 +37,7 @@ impl PyUsualLine {
     #[new]
     fn new(
         cells: Vec<(String, Option<String>)>,
-        gap: Option<char>,
+        gap: &str,
         has_rest: bool,
         ops: Vec<(String, u8)>,
     ) -> PyResult<Self> {
@@ -52,7 +52,8 @@ impl PyUsualLine {
             Ok((cell.ok_or_else(unknown)?, column))
         });
         let cells = cells.collect::<PyResult<_>>()?;
-        let gap = gap.map(|gap| gap as u8);
+        let unknown = || ConfigError::new_err(format!("gap {gap:?}: unknown"));
+        let gap = Gap::named(gap).ok_or_else(unknown)?;
         Ok(Self { line: UsualLine { cells, gap, has_rest, ops }, names })
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -326,20 +327,27 @@ def _taken(
 
 
 def _take(plain: files.Plain, reader: Reader, kept: Spool, name: str, least: int) -> None:
-    """Reads the rest of a file, in pieces of at least `least` bytes."""
-    rest, last = b"", False
-    while not last:
-        # The size doubles while the reader uses nothing: the cost of copying stays linear.
-        size = max(least, len(rest))
-        piece = plain.read(size)
-        last = len(piece) < size
-        data = rest + piece
-        try:
-            frame, used = reader.take(data, last)
-        except TraceError as error:
-            raise TraceError(f"{name}: {error}") from error
-        kept.add(frame)
-        rest = data[used:]
+    """Reads the rest of a file, in pieces of at least `least` bytes. The next piece is read, and
+    decompressed, while the reader takes the last one.
+    """
+    rest, size = b"", least
+    piece = plain.read(size)
+    # Leaving the block waits for the thread, which then no longer needs the file.
+    with ThreadPoolExecutor(1) as pool:
+        while True:
+            last = len(piece) < size
+            # The size grows while the reader uses nothing: the cost of copying stays linear.
+            size = max(least, len(rest))
+            ahead = None if last else pool.submit(plain.read, size)
+            data = rest + piece
+            try:
+                frame, used = reader.take(data, last)
+            except TraceError as error:
+                raise TraceError(f"{name}: {error}") from error
+            kept.add(frame)
+            if ahead is None:
+                return
+            rest, piece = data[used:], ahead.result()
 
 
 def _joined(parts: list[Parsed]) -> Parsed:

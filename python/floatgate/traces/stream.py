@@ -34,7 +34,7 @@ class Room:
 
     requests: int = 1 << 23
     """Maximum number of requests of a trace in memory: some 300 MB."""
-    piece: int = 1 << 24
+    piece: int = 1 << 23
     """Bytes of a file that are read at a time; text needs some ten times as much meanwhile."""
     batch: int = 1 << 18
     """Rows of a Parquet file that are decoded at a time."""

@@ -102,16 +102,17 @@ class Head:
 
 @dataclass(frozen=True)
 class Usual:
-    """Usual form of a line: cells between commas, between another `gap`, or blanks for None.
+    """Usual form of a line: cells between commas or another `gap`.
 
     `cells` has the content of each cell. `NAME:` in front of it makes it a text column. The
     expression of the format must match each such line, too, with the same fields: only lines of
-    other forms need the expression, which takes several times as long. `has_rest` allows more
-    cells.
+    other forms need the expression, which takes several times as long. `gap` is a character; "c+"
+    allows several of it, "c " blanks behind it, and "" stands for blanks alone. `has_rest` allows
+    more cells.
     """
 
     cells: str
-    gap: str | None = ","
+    gap: str = ","
     has_rest: bool = False
 
     def line(self, ops: Mapping[str, int]) -> _core.UsualLine:

@@ -9,7 +9,7 @@ fn spc() -> UsualLine {
         (Cell::Time, None),
     ];
     let ops = [("r".to_owned(), 0), ("write".to_owned(), 1)].to_vec();
-    UsualLine { cells: cells.to_vec(), gap: Some(b','), has_rest: true, ops }
+    UsualLine { cells: cells.to_vec(), gap: Gap::Byte(b','), has_rest: true, ops }
 }
 
 fn only(line: &UsualLine, data: &[u8]) -> Scanned {
@@ -56,8 +56,24 @@ fn a_cell_of_another_form_leaves_its_line() {
         (Cell::Text, "a.b", "a\u{e4}"),
         (Cell::Any, "", "\u{e4}"),
         (Cell::Plus, "+", "-"),
+        (Cell::HexOffset, "0x3ffffffffffff", "0x4000000000000"),
+        (Cell::HexLength, "0x00aF", "0X00af"),
+        (Cell::HexNumber, "0xffffffffffffffff", "0x10000000000000000"),
+        (Cell::FirstTime, "1.5 2.25", "1.5 2"),
+        (Cell::FirstTime, "1.5", "1"),
+        (Cell::StampedTime, "my app-7 [001] 1.5:", "1.5:"),
+        (Cell::StampedTime, "a-7 1: 1.5:", "a-7 1:"),
+        (Cell::Event, "block_rq_issue:", "block_:"),
+        (Cell::Event, "block:block_rq_issue:", "block_rq_issue"),
+        (Cell::Sectors, "4096 () 16 + 8", "4096 (28) 16 + 8"),
+        (Cell::Sectors, "() 16 + 8", "() () 16 + 8"),
+        (Cell::Sectors, "16 + 8", "-16 + 8"),
+        (Cell::Sectors, "512 16 + 8", "5 512 16 + 8"),
+        (Cell::Fraction, "1.5", "1.5 2.5"),
+        (Cell::Fractions, "1.5 2.5 3.5", "1.5 2.5 3.5 4.5"),
+        (Cell::Fractions, "1.5", "1"),
     ] {
-        let line = UsualLine { cells: vec![(cell, None)], gap: Some(b'|'), ..spc() };
+        let line = UsualLine { cells: vec![(cell, None)], gap: Gap::Byte(b'|'), ..spc() };
         assert_eq!(only(&line, format!("{good}\n").as_bytes()).numbers, [1], "{cell:?} {good}");
         assert_eq!(only(&line, format!("{bad}\n").as_bytes()).left_numbers, [1], "{cell:?} {bad}");
     }
@@ -65,9 +81,51 @@ fn a_cell_of_another_form_leaves_its_line() {
 
 #[test]
 fn blanks_of_any_number_are_one_gap() {
-    let line = UsualLine { gap: None, has_rest: false, ..spc() };
+    let line = UsualLine { gap: Gap::Blanks, has_rest: false, ..spc() };
     let found = only(&line, b"  0 \t 16  8 r 1 \n0 16 8 r 1 more\n0,16,8,r,1\n");
     assert_eq!((found.numbers, found.left_numbers), (vec![1], vec![2, 3]));
+}
+
+#[test]
+fn a_gap_is_a_byte_or_several_or_has_blanks_behind_it() {
+    for (name, good, bad) in [
+        (",", "0,16,8,r,1", "0, 16,8,r,1"),
+        (";+", "0;16;;8;r;;;1", "0;16; 8;r;1"),
+        (", ", " 0, 16,\t8,r,1", "0 ,16,8,r,1"),
+        ("", " 0 16\t8  r 1", "0,16,8,r,1"),
+    ] {
+        let gap = Gap::named(name).expect("a gap");
+        let line = UsualLine { gap, ..spc() };
+        assert_eq!(only(&line, format!("{good}\n").as_bytes()).offsets, [16], "{name:?}");
+        assert_eq!(only(&line, format!("{bad}\n").as_bytes()).left_numbers, [1], "{name:?}");
+    }
+    assert_eq!(Gap::named("; "), Some(Gap::ByteAndBlanks(b';')));
+    assert_eq!(Gap::named("abc"), None);
+}
+
+#[test]
+fn an_event_keeps_its_name_alone() {
+    let cells = [Cell::StampedTime, Cell::Event, Cell::Pair, Cell::Rwbs, Cell::Sectors];
+    let columns = [None, Some(0), Some(1), None, None];
+    let ops = [("r".to_owned(), 0), ("w".to_owned(), 1)].to_vec();
+    let cells = cells.into_iter().zip(columns).collect();
+    let line = UsualLine { cells, gap: Gap::Blanks, has_rest: true, ops };
+    let found = only(
+        &line,
+        b"  fio 1-7 [001] .... 1.5: block:block_rq_issue: 8,0 WS 4096 () 16 + 8 be,0,4 [fio 1]\n\
+          a-7 [001] 2.5: block_bio_queue: 8,16 R 24 + 16 [a]\n",
+    );
+    assert_eq!(found.times, [1_500_000_000, 2_500_000_000]);
+    assert_eq!((found.offsets, found.lengths), (vec![16, 24], vec![8, 16]));
+    assert_eq!(found.texts[0].iter().collect::<Vec<_>>(), ["block_rq_issue", "block_bio_queue"]);
+    assert_eq!(found.texts[1].iter().collect::<Vec<_>>(), ["8,0", "8,16"]);
+}
+
+#[test]
+fn a_bit_is_an_operation() {
+    let ops = [("0".to_owned(), 0), ("1".to_owned(), 1)].to_vec();
+    let line = UsualLine { cells: vec![(Cell::OpBit, None)], ops, ..spc() };
+    assert_eq!(only(&line, b"4\n5\n13\n-1\n").ops, [0, 1, 1]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ import polars as pl
 
 from .. import rwbs
 from ..model import plural
-from ..text import NUMBER, Head, TextReader
+from ..text import NUMBER, Head, TextReader, Usual
 from .base import Format
 
 _LINE = (
@@ -20,6 +20,7 @@ _LINE = (
     rf"(?P<offset>{NUMBER})\s+(?P<length>{NUMBER})(?:\s+\d+\.\d+)?(?:\s+[SR?])?"
     r"(?:\s+\d+\.\d+){1,2}\s*$"
 )
+_USUAL = Usual("fraction_time text digits device:text rwbs offset length fractions", gap="")
 _HEADER = r"^\s*TIME\(s\)\s+COMM\s+PID\s+DISK\s+T\s+SECTOR\s+BYTES\b"
 _AROUND = rf"{_HEADER}|^\s*(?i:Tracing |Possibly lost |lost \d+ )"
 
@@ -32,9 +33,18 @@ class _Reader(TextReader):
     def __init__(self) -> None:
         units = ("s", "sectors", "bytes")
         super().__init__(
-            _LINE, rwbs.OPS, units, other=(_AROUND, "the header, or a message of the tool")
+            _LINE,
+            rwbs.OPS,
+            units,
+            other=(_AROUND, "the header, or a message of the tool"),
+            usual=_USUAL,
         )
         self._empty = self._passed = 0
+
+    def usual_rows(self, frame: pl.DataFrame, decimals: int) -> pl.DataFrame:
+        moving = frame.filter(pl.col("length") > 0)
+        self._empty += frame.height - moving.height
+        return moving
 
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
         frame = rwbs.one_op_a_row(frame.with_columns(pl.col("device").fill_null("unknown")))

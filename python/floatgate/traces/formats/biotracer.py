@@ -10,13 +10,14 @@ from __future__ import annotations
 import polars as pl
 
 from ..model import READ, WRITE
-from ..text import NUMBER, Head, TextReader
+from ..text import NUMBER, Head, TextReader, Usual
 from .base import Format
 
 _LINE = (
     rf"^\s*(?P<offset>{NUMBER})\t+\d+\t+(?P<length>{NUMBER})\t+(?P<kind>\d+)\t+"
     r"(?P<time>\d+\.\d+)(?:\t+\d+\.\d+){3}\s*$"
 )
+_USUAL = Usual("offset digits length op_bit fraction_time fraction fraction fraction", gap="\t+")
 _OPS = {"0": READ, "1": WRITE}
 
 
@@ -31,7 +32,7 @@ class _Reader(TextReader):
 
 
 def _reader() -> TextReader:
-    return _Reader(_LINE, _OPS, ("s", "sectors", "bytes"))
+    return _Reader(_LINE, _OPS, ("s", "sectors", "bytes"), usual=_USUAL)
 
 
 FORMAT = Format(

@@ -24,7 +24,7 @@ _LINE = (
 )
 _USUAL = Usual(
     "device:pair digits digits fraction_time digits action:letters rwbs offset plus length",
-    gap=None,
+    gap="",
     has_rest=True,
 )
 _SUMMARY = (

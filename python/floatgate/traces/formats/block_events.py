@@ -17,7 +17,7 @@ import polars as pl
 from .. import rwbs
 from ..model import plural
 from ..stages import Stages
-from ..text import NUMBER, Head, TextReader
+from ..text import NUMBER, Head, TextReader, Usual
 from .base import Again, Format
 
 _LINE = (
@@ -26,6 +26,7 @@ _LINE = (
     r"(?:(?P<bytes>\d+)\s+)?(?:\((?P<command>[^)]*)\)\s+)?"
     rf"(?P<offset>{NUMBER})\s+\+\s+(?P<length>{NUMBER})(?:\s.*)?$"
 )
+_USUAL = Usual("stamped_time event:event device:pair rwbs sectors", gap="", has_rest=True)
 #: Events with a range of sectors, in the order of preference.
 _RANKED = (
     "block_rq_issue",
@@ -48,20 +49,26 @@ class _Reader(TextReader):
     """Reads the events of one kind: the first of `_RANKED` that the file has shown so far."""
 
     def __init__(self, event: str | None = None) -> None:
-        super().__init__(_LINE, rwbs.OPS, ("s", "sectors", "sectors"))
+        super().__init__(_LINE, rwbs.OPS, ("s", "sectors", "sectors"), usual=_USUAL)
         self._stages = Stages(_RANKED, "event", event)
         self._passed = self._other = self._lost = 0
         self._unnamed: set[str] = set()
+
+    def usual_rows(self, frame: pl.DataFrame, decimals: int) -> pl.DataFrame:
+        return self._of_kind(frame)
+
+    def _of_kind(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Returns the rows of the chosen event. Raises `Again` for a better one."""
+        if better := self._stages.better(frame["event"]):
+            raise Again(_Reader(better))
+        return self._stages.keep(frame, "event")
 
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
         frame = self._of_block(frame)
         unnamed = pl.col("event").is_null() & pl.col("time").is_not_null()
         self._unnamed |= set(frame.filter(unnamed).select(_by_fields()).to_series().unique())
         named = pl.when(unnamed).then(_by_fields()).otherwise(pl.col("event"))
-        frame = frame.with_columns(named.alias("event"))
-        if better := self._stages.better(frame["event"]):
-            raise Again(_Reader(better))
-        kept = self._stages.keep(frame, "event")
+        kept = self._of_kind(frame.with_columns(named.alias("event")))
         passed = rwbs.is_other() | (pl.col("command").fill_null("") != "")
         requests = kept.filter(~passed)
         self._passed += kept.height - requests.height

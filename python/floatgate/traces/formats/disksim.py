@@ -31,7 +31,7 @@ def _line(gap: str) -> str:
 _BLANKS = _line(" +")
 _TABS = _line(r"\t+")
 _EITHER = _line(r"[ \t]+")
-_USUAL = Usual("time device:digits offset length op", gap=None)
+_USUAL = Usual("time device:digits offset length op", gap="")
 _OPS = {"0": WRITE, "1": READ, "2": TRIM}
 
 #: Highest plausible rate on one device, in requests per second over a whole file. A higher rate

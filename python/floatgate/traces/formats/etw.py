@@ -11,16 +11,21 @@ from __future__ import annotations
 import polars as pl
 
 from ..model import FLUSH, READ, WRITE, plural
-from ..text import Head, TextReader, unhex
+from ..text import Head, TextReader, Usual, unhex
 from .base import Format
 
 _HEX = r"0x[0-9A-Fa-f]+"
 _LINE = (
-    r"^\s*(?P<op>Disk(?:Read|Write|Flush)),\s*(?P<time>\d+),.*?,\s*-?\d+,\s*"
+    r"^\s*(?P<op>(?i:Disk(?:Read|Write|Flush))),\s*(?P<time>\d+),.*?,\s*-?\d+,\s*"
     rf"{_HEX},(?:\s*(?P<offset>{_HEX}),\s*(?P<length>{_HEX}),)?\s*-?\d+,"
     r"\s*(?P<device>\d+)(?:,.*)?\s*$"
 )
-_EVENT = r"^\s*Disk(?:Read|Write|Flush),"
+_USUAL = Usual(
+    "op whole_time any integer hex_number hex_offset hex_length integer device:digits",
+    gap=", ",
+    has_rest=True,
+)
+_EVENT = r"^\s*(?i:Disk(?:Read|Write|Flush)),"
 _COLUMNS = r"^\s*[\w/ -]+,\s*TimeStamp,"
 _OPS = {"diskread": READ, "diskwrite": WRITE, "diskflush": FLUSH}
 
@@ -32,7 +37,7 @@ def _claims(head: Head) -> bool:
 
 class _Reader(TextReader):
     def __init__(self) -> None:
-        super().__init__(_LINE, _OPS, ("us", "bytes", "bytes"))
+        super().__init__(_LINE, _OPS, ("us", "bytes", "bytes"), usual=_USUAL)
         self._other = 0
 
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:

@@ -58,10 +58,10 @@ class _Reader(TextReader):
                 f"line 1: {shorten(first)}: expected 'fio version 2 iolog' or version 3"
             )
         self.line = rf"^\s*(?P<time>\d+)\s+{_ACTION}"
-        self.usual = Usual(f"whole_time {_USUAL}", gap=None)
+        self.usual = Usual(f"whole_time {_USUAL}", gap="")
         self.guesses["time"] = "time taken as us, as fio writes it in version 3"
         if version == "2":
-            self.line, self.usual = rf"^\s*{_ACTION}", Usual(_USUAL, gap=None)
+            self.line, self.usual = rf"^\s*{_ACTION}", Usual(_USUAL, gap="")
             self.ops = {**_OPS, "wait": _WAIT}
             self.units = ("ms", "bytes", "bytes")
             self.guesses["time"] = (

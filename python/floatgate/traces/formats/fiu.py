@@ -25,7 +25,7 @@ def _claims(head: Head) -> bool:
 def _reader() -> TextReader:
     device = pl.concat_str("major", "minor", separator=",")
     cells = "whole_time digits text offset length op major:digits minor:digits hex"
-    usual = Usual(cells, gap=None)
+    usual = Usual(cells, gap="")
     return TextReader(_LINE, RW, ("ns", "sectors", "sectors"), device=device, usual=usual)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import polars as pl
 
 from .. import rwbs
-from ..text import NUMBER, Head, TextReader
+from ..text import NUMBER, Head, TextReader, Usual
 from .base import Format
 
 _LINE = (
@@ -17,6 +17,7 @@ _LINE = (
     rf"(?P<rwbs>[A-Z]+)\s+(?P<device>\d+,\d+)\s+(?P<offset>{NUMBER})\s+(?P<length>{NUMBER})\s+"
     r"\d+\.\d+\s*$"
 )
+_USUAL = Usual("first_time text digits rwbs device:pair offset length fraction", gap="")
 _HEADER = r"^\s*(?:STARTs\s+)?(?:ENDs\s+)?COMM\s+PID\s+TYPE\s+DEV\s+BLOCK\s+BYTES\s+LATms\s*$"
 _AROUND = r"^\s*(?:Tracing |Ending |WARNING)|LOST .*EVENTS"
 
@@ -28,9 +29,13 @@ def _claims(head: Head) -> bool:
 class _Reader(TextReader):
     def __init__(self) -> None:
         units = ("s", "sectors", "bytes")
-        super().__init__(_LINE, rwbs.OPS, units, other=(_AROUND, ""))
+        super().__init__(_LINE, rwbs.OPS, units, other=(_AROUND, ""), usual=_USUAL)
         self._has_times = self._has_ends_only = False
         self._passed = 0
+
+    def usual_rows(self, frame: pl.DataFrame, decimals: int) -> pl.DataFrame:
+        self._has_times = self._has_times or not frame.is_empty()
+        return frame
 
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
         header = pl.col("line").str.contains(_HEADER)

@@ -144,8 +144,13 @@ class Workload:
     def generator(spec: str, seed: int) -> Workload:
         """Requests made from `NAME:key=value,...`. Raises ConfigError."""
     @staticmethod
-    def recorded(name: str, frame: Any, repeat: int, time_scale: float) -> Workload:
-        """Requests from an Arrow stream with at_ns u64, op u8, offset u64, length u64."""
+    def recorded(
+        name: str, frame: Any, repeat: int, time_scale: float, *, closed: bool = False
+    ) -> Workload:
+        """Requests from an Arrow stream with at_ns u64, op u8, offset u64, length u64.
+
+        Times of `closed` requests do not count: the queue is kept full.
+        """
     @staticmethod
     def streamed(
         name: str,
@@ -153,6 +158,7 @@ class Workload:
         repeat: int,
         time_scale: float,
         *,
+        closed: bool,
         requests: int,
         span_bytes: int,
         last_ns: int,
@@ -168,6 +174,9 @@ class Workload:
     @property
     def name(self) -> str:
         """A generator's text as it was given, and what it stands in for; a recording's name."""
+    @property
+    def is_closed(self) -> bool:
+        """Whether requests have no times: the queue is kept full."""
     @property
     def has_streams(self) -> bool:
         """Whether requests may have placement handles."""

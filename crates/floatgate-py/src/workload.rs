@@ -89,13 +89,16 @@ impl Workload {
     }
 
     #[staticmethod]
+    #[pyo3(signature = (name, frame, repeat, time_scale, *, closed = false))]
     fn recorded(
         name: &str,
         frame: PyRecordBatchReader,
         repeat: u64,
         time_scale: f64,
+        closed: bool,
     ) -> PyResult<Self> {
-        let mut recorded = Recorded::new(name, repeat, time_scale).map_err(config_error)?;
+        let recorded = Recorded::new(name, repeat, time_scale).map_err(config_error)?;
+        let mut recorded = recorded.closed(closed);
         let mut requests = Vec::new();
         for batch in frame.into_reader()? {
             let batch = batch.map_err(|error| RunError::new_err(error.to_string()))?;
@@ -108,19 +111,21 @@ impl Workload {
     }
 
     #[staticmethod]
-    #[pyo3(signature = (name, open, repeat, time_scale, *, requests, span_bytes, last_ns))]
+    #[pyo3(signature = (name, open, repeat, time_scale, *, closed, requests, span_bytes, last_ns))]
+    #[allow(clippy::too_many_arguments)]
     fn streamed(
         name: &str,
         open: Py<PyAny>,
         repeat: u64,
         time_scale: f64,
+        closed: bool,
         requests: u64,
         span_bytes: u64,
         last_ns: u64,
     ) -> PyResult<Self> {
         let extent = Extent { name: name.to_owned(), requests, span_bytes, last_ns };
         let streamed = Streamed::new(Arc::new(Frames(open)), extent, repeat, time_scale);
-        let streamed = streamed.map_err(config_error)?;
+        let streamed = streamed.map_err(config_error)?.closed(closed);
         let source = WorkloadSource::Streamed(Box::new(streamed.clone()));
         Ok(Self::new(source, &streamed.summary(), name.to_owned()))
     }
@@ -128,6 +133,12 @@ impl Workload {
     #[getter]
     fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether requests have no times, and wait for each other.
+    #[getter]
+    fn is_closed(&self) -> PyResult<bool> {
+        Ok(self.start().map_err(config_error)?.summary().closed)
     }
 
     /// Whether requests may have placement handles.

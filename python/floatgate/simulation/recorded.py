@@ -78,17 +78,25 @@ def load(
     known = about(trace)
     notes = notes_of(known) + played.notes
     has_handles = how.streams == "device" or "stream" in known.frame.columns
-    return Load(_workload(name, played, how), span, notes, known.unparsed_lines, has_handles)
+    closed = generator is not None and generator.is_closed
+    return Load(
+        _workload(name, played, how, closed), span, notes, known.unparsed_lines, has_handles
+    )
 
 
-def _workload(name: str, played: Layout | StreamLayout, how: RunOptions) -> _core.Workload:
+def _workload(
+    name: str, played: Layout | StreamLayout, how: RunOptions, closed: bool
+) -> _core.Workload:
     if isinstance(played, Layout):
-        return _core.Workload.recorded(name, played.frame, how.repeat, how.time_scale)
+        return _core.Workload.recorded(
+            name, played.frame, how.repeat, how.time_scale, closed=closed
+        )
     return _core.Workload.streamed(
         name,
         played.batches,
         how.repeat,
         how.time_scale,
+        closed=closed,
         requests=played.requests,
         span_bytes=played.span_bytes,
         last_ns=played.stream.last_ns,

@@ -150,6 +150,9 @@ def open_jobs(path: Path, how: RunOptions) -> Source:
 def open_generator(text: str, how: RunOptions) -> Source:
     how.refuse(READING, f"{text} is a generator")
     workload = _core.Workload.generator(text, how.seed)
+    if workload.is_closed:
+        why = f"{text} has no times to scale; arrivals=fixed or exponential gives it times"
+        how.refuse(("time_scale",), why)
     whole = how.limit is None or how.limit >= workload.requests
     if whole and how.repeat == 1 and how.time_scale == 1 and how.addresses != "modulo":
         return Source(workload.name, how, workload, None)

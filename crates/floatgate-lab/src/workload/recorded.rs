@@ -52,6 +52,7 @@ pub struct Recorded {
     span_bytes: u64,
     first_ns: u64,
     last_ns: u64,
+    is_closed: bool,
     digest: Digest,
     /// Position of the next request: repeat, chunk, row.
     next: (u64, usize, usize),
@@ -74,9 +75,16 @@ impl Recorded {
             span_bytes: 0,
             first_ns: u64::MAX,
             last_ns: 0,
+            is_closed: false,
             digest: Digest::new(),
             next: (0, 0, 0),
         })
+    }
+
+    /// Returns the recording without its times: the drive's queue is kept full.
+    #[must_use]
+    pub fn closed(self, is_closed: bool) -> Self {
+        Self { is_closed, ..self }
     }
 
     /// Appends requests given as columns: arrival in nanoseconds, code of the operation (0 read, 1
@@ -177,7 +185,7 @@ impl Workload for Recorded {
             span_bytes: self.span_bytes,
             requests: self.requests * self.repeat,
             digest: self.digest.repeated(self.repeat),
-            closed: false,
+            closed: self.is_closed,
         }
     }
 }

@@ -48,6 +48,7 @@ pub struct Streamed {
     rows: Arc<dyn Rows>,
     repeat: u64,
     time_scale: f64,
+    is_closed: bool,
     /// Digest, set by the first clone that reaches the end.
     digest: Arc<OnceLock<u64>>,
     /// Locked by a clone that reads the recording only for its digest, so that no other clone does,
@@ -98,9 +99,23 @@ impl Streamed {
             Request { at_ns: extent.last_ns, op: Op::Flush, offset: 0, length: 0, stream: 0 };
         let last_ns = played(0, last, time_scale)?.at_ns;
         check_repeats(repeat, 0, last_ns, extent.requests)?;
-        let (digest, digesting) = (Arc::default(), Arc::default());
-        let reading = ReadPosition::default();
-        Ok(Self { extent, rows, repeat, time_scale, digest, digesting, skip: 0, reading })
+        Ok(Self {
+            extent,
+            rows,
+            repeat,
+            time_scale,
+            is_closed: false,
+            digest: Arc::default(),
+            digesting: Arc::default(),
+            skip: 0,
+            reading: ReadPosition::default(),
+        })
+    }
+
+    /// Returns the recording without its times: the drive's queue is kept full.
+    #[must_use]
+    pub fn closed(self, is_closed: bool) -> Self {
+        Self { is_closed, ..self }
     }
 
     /// Returns the digest. Reads the recording once more if no clone has read it to the end.
@@ -230,7 +245,7 @@ impl Workload for Streamed {
             span_bytes: self.extent.span_bytes,
             requests: self.extent.requests * self.repeat,
             digest: self.digest.get().copied().unwrap_or_default(),
-            closed: false,
+            closed: self.is_closed,
         }
     }
 }

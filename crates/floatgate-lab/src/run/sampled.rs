@@ -99,28 +99,26 @@ impl Model {
         largest: Largest,
     ) -> Result<Option<Self>, ConfigError> {
         let capacity = plan.geometry.unit_capacity();
-        let by = pages_divisor(config, capacity, largest.pages_per_unit);
-        let units_max = largest.units.min(largest.pages / (capacity / by));
-        let units = plan.units_in_service.min(units_max);
-        if (units, by) == (plan.units_in_service, 1) {
+        let in_block = config.flash.pages_per_block;
+        let pages_per_block = pages_of_model(config, capacity, largest.pages_per_unit);
+        let of_model =
+            (u64::from(capacity) * u64::from(pages_per_block) / u64::from(in_block)) as u32;
+        let units = plan.units_in_service.min(largest.units.min(largest.pages / of_model));
+        if (units, pages_per_block) == (plan.units_in_service, in_block) {
             return Ok(None);
         }
         // On average half of the open unit is programmed. The open unit and the free units are a
         // larger share of a smaller drive, so the model has slightly more spare space.
         let in_use = room as f64 / f64::from(capacity) - 0.5;
         let in_use_of_model = in_use - f64::from(plan.units_in_service) + f64::from(units);
-        let pages = f64::from(capacity / by);
+        let pages = f64::from(of_model);
         let per_unit = f64::from(plan.user_pages()) / f64::from(capacity) / in_use;
         let logical = (per_unit * in_use_of_model * pages).floor();
         let spare = 1.0 - (logical + 0.5) / (f64::from(units) * pages);
         let Config { flash, start, ftl, .. } = config.clone();
         let config = Config {
             timing: Timing::None,
-            flash: Flash {
-                blocks: Some(units * flash.superblock),
-                pages_per_block: flash.pages_per_block / by,
-                ..flash
-            },
+            flash: Flash { blocks: Some(units * flash.superblock), pages_per_block, ..flash },
             capacity: Capacity { spare_factor: Some(spare), over_provisioning: None, reserve: 0.0 },
             ftl: Ftl { journal: false, ..ftl },
             start: Start { play: None, ..start },
@@ -145,20 +143,26 @@ impl Model {
     }
 }
 
-/// Returns the smallest divisor of the pages of a block that leaves a unit of `capacity` pages at
-/// most `most` pages, or else the largest divisor. The rest has whole rows and map units.
-fn pages_divisor(config: &Config, capacity: u32, most: u32) -> u32 {
+/// Returns the pages of a block of the model of a drive with units of `capacity` pages: whole rows
+/// and map units, with at most `most` pages in a unit. A divisor is best, as then all units of the
+/// drive are equal multiples of units of the model. Without a divisor of at least half of that size
+/// it is the largest such number, because smaller units flatter a drive.
+fn pages_of_model(config: &Config, capacity: u32, most: u32) -> u32 {
     let Flash { pages_per_block, program_pages, page, .. } = config.flash;
-    let is_whole = |by: &u32| {
-        let pages = pages_per_block / by;
-        let bytes = u64::from(pages) * page.0;
-        pages_per_block.is_multiple_of(*by)
-            && pages.is_multiple_of(program_pages)
-            && bytes.is_multiple_of(config.unit_bytes())
+    let fits = |pages: u32| {
+        u64::from(capacity) * u64::from(pages) <= u64::from(most) * u64::from(pages_per_block)
     };
-    let mut divisors = (1..=pages_per_block).filter(is_whole);
-    let fitting = divisors.clone().find(|by| capacity / by <= most);
-    fitting.or_else(|| divisors.next_back()).unwrap_or(1)
+    let is_whole = |pages: &u32| {
+        let bytes = u64::from(*pages) * page.0;
+        pages.is_multiple_of(program_pages) && bytes.is_multiple_of(config.unit_bytes())
+    };
+    let mut all = (1..=pages_per_block).rev().filter(is_whole);
+    let Some(largest) = all.clone().find(|&pages| fits(pages)) else {
+        return all.next_back().unwrap_or(pages_per_block);
+    };
+    let is_half = |pages: &u32| *pages > largest / 2 || *pages == largest;
+    let divisor = all.find(|&pages| fits(pages) && pages_per_block.is_multiple_of(pages));
+    divisor.filter(is_half).unwrap_or(largest)
 }
 
 /// Steady state of a model.
@@ -185,16 +189,20 @@ impl Steady {
     /// Returns the valid pages of `units` units of `capacity` pages, `sum` in total. The last unit
     /// is open, and all its programmed pages are valid.
     fn valid_pages(&self, units: usize, capacity: u32, sum: u64) -> Vec<u32> {
-        let times = capacity / self.capacity;
+        let times = capacity.div_ceil(self.capacity);
+        let scaled =
+            |pages: u32| (u64::from(pages) * u64::from(capacity) / u64::from(self.capacity)) as u32;
         let sealed = units - 1;
         let mut valid: Vec<u32> = (0..sealed)
             .map(|unit| {
                 let of_model = self.sealed[unit * self.sealed.len() / sealed];
                 let within = unit as u32 % times;
-                (of_model * times + within).saturating_sub(times / 2).min(capacity)
+                (scaled(of_model) + within).saturating_sub(times / 2).min(capacity)
             })
             .collect();
-        let open = self.open * times;
+        let most = sum.min(capacity.into());
+        let least = sum.saturating_sub(sealed as u64 * u64::from(capacity)).min(most);
+        let open = u64::from(scaled(self.open)).clamp(least, most) as u32;
         spread(&mut valid, capacity, sum - u64::from(open));
         valid.push(open);
         valid
@@ -202,16 +210,23 @@ impl Steady {
 }
 
 /// Changes numbers of valid pages, all by about as much, so that their sum is `sum`. Begins with
-/// the youngest units, which may have no room for more: the older units take the rest.
+/// the youngest units, which may have no room for more: the older units take the rest. If the
+/// oldest units are full or empty, too, the units before them take it.
 fn spread(valid: &mut [u32], capacity: u32, sum: u64) {
     let total: u64 = valid.iter().copied().map(u64::from).sum();
     let missing = sum as i64 - total as i64;
     let (units, mut given) = (valid.len() as i64, 0);
-    for (n, valid) in (1..).zip(valid.iter_mut().rev()) {
+    let give = |valid: &mut u32, pages: i64| {
         let before = i64::from(*valid);
-        let after = (before + missing * n / units - given).clamp(0, capacity.into());
-        given += after - before;
+        let after = (before + pages).clamp(0, capacity.into());
         *valid = after as u32;
+        after - before
+    };
+    for (n, valid) in (1..).zip(valid.iter_mut().rev()) {
+        given += give(valid, missing * n / units - given);
+    }
+    for valid in valid {
+        given += give(valid, missing - given);
     }
     assert_eq!(given, missing, "the units hold the logical pages");
 }

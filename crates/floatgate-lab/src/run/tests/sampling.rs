@@ -1,5 +1,6 @@
 //! Steady states that are sampled from a smaller drive.
 
+use floatgate_ftl::addr::Unit;
 use floatgate_ftl::rng::Rng;
 use floatgate_ftl::unit_table::Pool;
 use tempfile::tempdir;
@@ -204,4 +205,42 @@ fn a_sampled_state_is_cached_apart_from_the_exact_one() {
     let steady = of("steady");
     assert_eq!((steady.0, steady.1), (false, None));
     assert_ne!(steady.2, first.2);
+}
+
+/// Units of a model of few pages would flatter the drive.
+#[test]
+fn a_block_without_divisors_has_a_model_of_large_units() {
+    let largest = Largest { units: 256, pages_per_unit: 64, pages: 1 << 20 };
+    for (in_block, of_model) in [("251", 64), ("250", 50), ("192", 64), ("64", 64)] {
+        let sets = [("flash.blocks", "512"), ("flash.pages_per_block", in_block)];
+        let (mut exact, plan, _) = filled(None, &sets, None, false);
+        let (mut sampled, _, start) = filled(None, &sets, Some(largest), false);
+        assert_eq!(start.model_pages_per_unit, Some(of_model), "{in_block}");
+        write_further(&mut Filler::new(&plan, sampled.as_mut(), &Control::default()), 3).unwrap();
+        let [exact, sampled] =
+            [&mut exact, &mut sampled].map(|drive| amplification(drive.as_mut(), &plan, 4));
+        let means = [exact, sampled].map(|wa| wa.iter().sum::<f64>());
+        assert!((means[1] / means[0] - 1.0).abs() < 0.02, "{in_block}: {means:?}");
+    }
+}
+
+#[test]
+fn pages_that_the_oldest_units_cannot_hold_are_in_others() {
+    let largest = Largest { units: 64, pages_per_unit: 8, pages: 1 << 20 };
+    for spare in ["0.03", "0.5", "0.8", "0.95", "0.99"] {
+        for victim in ["greedy", "d_choices", "random"] {
+            let sets = [
+                ("flash.blocks", "512"),
+                ("flash.pages_per_block", "64"),
+                ("capacity.spare_factor", spare),
+                ("cleaning.victim", victim),
+            ];
+            let (device, plan, start) = filled(None, &sets, Some(largest), true);
+            assert!(start.model_units.is_some());
+            let held: u64 = (0..device.units().wear().count() as u32)
+                .map(|unit| u64::from(device.units().valid(Unit(unit))))
+                .sum();
+            assert_eq!(held, u64::from(plan.user_pages()), "{spare} {victim}");
+        }
+    }
 }

@@ -67,7 +67,7 @@ def test_a_pill_has_the_level_of_its_result() -> None:
     assert pills.enough_units(_result(drive={"units_added": 2})) == AMBER
     assert pills.valid_latency(_result()) == GOOD
     backlog = "the drive does not keep up with the arrivals: 80 % of the latency is waiting"
-    assert pills.valid_latency(_result(notes=[backlog])) == RED
+    assert pills.valid_latency(_result(warnings=[backlog])) == RED
     assert pills.valid_latency(samples.typed([samples.bare()])[0]) == PLAIN
     assert pills.doubtful(_result(**far)) and not pills.doubtful(_result(**near))
     assert pills.doubtful(_result(warnings=["the drive became read-only, as its spare"]))

@@ -134,7 +134,7 @@ fn simulate(
     }
     result.warnings = warnings(&result, kind);
     result.notes.extend(played.notes(config, &plan));
-    result.notes.extend(notes(&result, kind));
+    result.notes.extend(notes(&result));
     result.notes.extend(note);
     Ok(result)
 }

@@ -15,6 +15,9 @@ const STEADY: f64 = 0.1;
 /// write amplification describes a fresh drive. `start.fill = "random"` writes this many volumes by
 /// default, and SNIA's Performance Test Specification writes them before a test.
 const AGED: f64 = 2.0;
+/// Volumes that the host must write to a drive aged by random writes. With fewer volumes, write
+/// amplification is still that of the random writes.
+const CHANGED: f64 = 0.05;
 /// Share of the pages read that may be unwritten.
 const UNWRITTEN: f64 = 0.01;
 /// Bytes programmed per host byte that partly covered pages may add without a note.
@@ -142,6 +145,7 @@ pub fn warnings(result: &RunResult, kind: DriveKind) -> Vec<String> {
         warnings.extend(window(result));
     }
     warnings.extend(reads_of_nothing(result, remedies));
+    warnings.extend(backlog(result, kind));
     warnings
 }
 
@@ -228,17 +232,19 @@ fn amplification(result: &RunResult, kind: DriveKind) -> Option<String> {
         return Some(all_in_buffer(result));
     }
     let remedies = kind.remedies();
-    let (fresh, is) = match kind {
-        DriveKind::Run { .. } | DriveKind::Shadow => (fresh(result), "is that of an empty drive"),
-        // A live drive may have been cleaned before its counters were reset.
-        DriveKind::Live { volumes_ever } => (young(result, volumes_ever), "has nothing of it"),
+    let fresh = match kind {
+        DriveKind::Run { .. } | DriveKind::Shadow => fresh(result),
+        DriveKind::Live { volumes_ever } => young(result, volumes_ever),
         DriveKind::Zoned => return None,
     };
     if result.flash.erases.total() == 0 {
         let logs = result.config.logs_least().is_some();
         let never = if logs { "merging never ran" } else { "cleaning never ran" };
         let fresh = fresh.map_or(String::new(), |fresh| format!(" ({fresh})"));
-        return Some(format!("{never}: write amplification {is}{fresh}; {}", remedies.uncleaned));
+        return Some(format!(
+            "{never}: write amplification has nothing of it{fresh}; {}",
+            remedies.uncleaned
+        ));
     }
     if let Some(fresh) = fresh {
         return Some(format!(
@@ -357,7 +363,7 @@ fn unsteady(timeline: &Timeline) -> Option<[f64; 4]> {
     each.iter().any(|factor| (factor - last).abs() > STEADY * last).then_some(each)
 }
 
-/// Describes the wait for a place in the queue, if it is most of the latency.
+/// Warns if the wait for a place in the queue is most of the latency.
 fn backlog(result: &RunResult, kind: DriveKind) -> Option<String> {
     let remedy = match kind {
         DriveKind::Run { .. } => "use --time-scale, or queue.arrivals = \"closed\"",
@@ -377,9 +383,8 @@ fn backlog(result: &RunResult, kind: DriveKind) -> Option<String> {
 }
 
 /// Returns notes on how the numbers of a result came about.
-pub fn notes(result: &RunResult, kind: DriveKind) -> Vec<String> {
+pub fn notes(result: &RunResult) -> Vec<String> {
     let mut notes = Vec::new();
-    notes.extend(backlog(result, kind));
     if let Some(true) = result.start.settled {
         let of_model = result.start.model_units.map_or_else(String::new, |units| {
             format!(" to a drive of {units} erase units, from which it was sampled")
@@ -402,9 +407,22 @@ pub fn notes(result: &RunResult, kind: DriveKind) -> Vec<String> {
                 .into(),
         );
     }
+    notes.extend(hardly_written(result));
     notes.extend(separated_nothing(result));
     notes.extend(written_in_part(result));
     notes
+}
+
+/// Describes a host that wrote so little that the start state decides the write amplification.
+fn hardly_written(result: &RunResult) -> Option<String> {
+    let aged = result.start.volumes;
+    let (written, erases) = (result.workload.volumes_written, result.flash.erases.total());
+    (aged >= AGED && erases > 0 && written < CHANGED).then(|| {
+        format!(
+            "the host wrote {written:.3} volumes (drive capacities) to a drive aged by {aged:.2} \
+             of random pages: write amplification is mostly that of those pages"
+        )
+    })
 }
 
 /// Describes a placement that put every page in the same stream. Handles have a warning instead.

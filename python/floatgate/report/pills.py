@@ -78,7 +78,7 @@ def valid_latency(result: Result) -> str:
         return PLAIN
     if any(READ_ONLY in text for text in result.warnings):
         return RED
-    return RED if any(BACKLOG in text for text in result.notes) else GOOD
+    return RED if any(BACKLOG in text for text in result.warnings) else GOOD
 
 
 def doubtful(result: Result) -> bool:
@@ -89,7 +89,7 @@ def doubtful(result: Result) -> bool:
 def pills(runs: Sequence[Run]) -> list[Pill]:
     """Returns the pills of a page: the worst level of the runs, and their warnings."""
     results = [run.result for run in runs]
-    told = [*map(spaced, messages(runs, lambda one: [*one.warnings, *_backlog(one)]))]
+    told = [*map(spaced, messages(runs, lambda one: one.warnings))]
     of_steady = [one for one in told if _about(one, (*UNSTEADY, UNSETTLED))]
     of_units = [one for one in told if _about(one, (FEW, ENLARGED))]
     of_times = [one for one in told if _about(one, (BACKLOG,))]
@@ -167,7 +167,3 @@ def _units_text(units: Sequence[int]) -> str:
 
 def _about(one: Told, texts: Sequence[str]) -> bool:
     return any(text in one.text for text in texts)
-
-
-def _backlog(result: Result) -> list[str]:
-    return [text for text in result.notes if BACKLOG in text]

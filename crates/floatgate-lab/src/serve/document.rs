@@ -143,7 +143,7 @@ fn result(state: &State, wall_seconds: f64) -> Result<RunResult, ServeError> {
         false => DriveKind::Live { volumes_ever: programs as f64 / f64::from(pages) },
     };
     result.warnings = warnings(&result, of);
-    result.notes.extend(notes(&result, of));
+    result.notes.extend(notes(&result));
     Ok(result)
 }
 

@@ -163,7 +163,7 @@ impl Played {
         let metrics = measured.metrics().so_far(device.counters());
         let mut result = RunResult::new(&subject, &metrics, *seed, 0.0);
         result.warnings = warnings(&result, DriveKind::Shadow);
-        result.notes.extend(notes(&result, DriveKind::Shadow));
+        result.notes.extend(notes(&result));
         result
     }
 }

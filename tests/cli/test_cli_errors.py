@@ -68,6 +68,8 @@ CASES: list[tuple[tuple[Any, ...], str]] = [
     (("run", "uniform:span=1MiB,writes=5,wirtes=5", *RUN_OUT), "wirtes"),
     (("run", SMALL, "--limit", "10x", *RUN_OUT), "'10x' is not a valid int"),
     (("run", SMALL, "--limit", "0", *RUN_OUT), "limit"),
+    (("run", SMALL, "--limit", 1 << 64, *RUN_OUT), "expected 1 to 2^63 - 1 requests"),
+    (("run", SMALL, "--repeat", 1 << 64, *RUN_OUT), "repeat: 18446744073709551616 given"),
     (("run", SMALL, "--time-scale", "-1", *RUN_OUT), "time_scale"),
     (("run", SMALL, "--seed", "-1", *RUN_OUT), "seed"),
     (("run", DATA / "financial.spc", "--format", "xls", *RUN_OUT), "xls"),

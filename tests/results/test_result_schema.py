@@ -201,4 +201,11 @@ def test_a_buffer_that_holds_all_writes_is_no_empty_drive(cli: Cli) -> None:
     text = " ".join(done.stdout.split())
     assert "8 192 pages (64 MiB) are still in the write buffer" in text.replace("\u202f", " ")
     assert "nothing has reached the flash: of 100000 pages written 91808 overwrote" in text
-    assert "empty drive" not in text
+    assert "cleaning never ran" not in text
+
+
+def test_a_drive_whose_flash_did_nothing_was_idle() -> None:
+    spec = "uniform:span=16MiB,requests=300,interarrival=1ms"
+    result = fg.run(spec, set={"buffer.scheme": "page_lru"})
+    assert result.throughput.device_seconds > 0 and not result.flash.programs.host
+    assert set(result.dies.idle) == set(result.channels.idle) == {1.0}

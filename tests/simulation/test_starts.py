@@ -151,15 +151,19 @@ def test_runs_side_by_side_share_a_state(tmp_path: Path) -> None:
     assert len(list(tmp_path.rglob("*"))) == 3, "a directory and two states, and nothing else"
 
 
-def test_a_directory_that_is_a_file_is_told(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_text("mine")
-    document, told = run(file)
-    assert document == run(None)[0]
-    assert [note[: len(NOT_KEPT)] for note in told] == [NOT_KEPT]
-    assert file.read_text() == "mine"
-
-
 def test_it_is_refused_where_nothing_is_filled_once(tmp_path: Path) -> None:
     with pytest.raises(fg.ConfigError, match="filled anew"):
         fg.crash(SPEC, start_cache=tmp_path)
+
+
+def test_states_are_kept_in_a_directory(tmp_path: Path) -> None:
+    """The fill before the first write into it may take minutes."""
+    file = tmp_path / "file"
+    file.write_text("mine")
+    with pytest.raises(fg.ConfigError, match=r"start_cache: .*file.* given; expected a directory"):
+        fg.run(UNIFORM, set=COUNTED, start_cache=file)
+    assert file.read_text() == "mine"
+    buffered = COUNTED | {"buffer.scheme": "page_lru"}
+    result = fg.run(UNIFORM, set=buffered, start_cache=tmp_path / "states")
+    (note,) = (note for note in result.notes if note.startswith(NOT_KEPT))
+    assert "a write buffer" in note

@@ -310,3 +310,23 @@ def test_the_command_says_what_there_is(cli: Cli, tmp_path: Path) -> None:
     assert "such as" in wrong.stderr and "latency.all.p99_us" in wrong.stderr
     form = cli("study", "export", "sweep.toml", "--out", "rows.txt")
     assert form.returncode == 2 and not (tmp_path / "rows.txt").exists()
+
+
+def test_a_simulation_that_stops_is_a_failed_row(tmp_path: Path) -> None:
+    """Cleaning cannot go on: two rows of a unit, and padding in six streams."""
+    document = {
+        "traces": ["uniform:span=16MiB,writes=8000"],
+        "set": {
+            "timing": "none",
+            "flash.program_pages": 3,
+            "flash.pages_per_block": 6,
+            "flash.planes": 2,
+            "flash.superblock": 2,
+            "placement.scheme": "sepbit",
+        },
+        "grid": {"capacity.spare_factor": [0.07, 0.3]},
+    }
+    rows = fg.study(document, out=tmp_path / "out").frame()
+    assert rows.sort("capacity.spare_factor")["status"].to_list() == ["failed", "done"]
+    (error,) = rows.filter(status="failed")["error"]
+    assert "the simulation stopped: cleaning frees no units: the drive has too little" in error

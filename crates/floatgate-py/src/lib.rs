@@ -16,6 +16,8 @@ mod units;
 mod usual_lines;
 mod workload;
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -188,10 +190,17 @@ fn simulate(
             }
             result
         }
-        _ => py.detach(play),
+        _ => py.detach(|| catch_unwind(AssertUnwindSafe(play))).map_err(stopped)?,
     };
     serde_json::to_string(&result.map_err(run_error)?)
         .map_err(|error| RunError::new_err(format!("the result cannot be printed: {error}")))
+}
+
+/// Returns the error for a panic: one run of several fails, and the others go on.
+fn stopped(panic: Box<dyn Any + Send>) -> PyErr {
+    let words = panic.downcast_ref::<String>().map(String::as_str);
+    let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown");
+    RunError::new_err(format!("the simulation stopped: {words}"))
 }
 
 fn text(value: &Value) -> PyResult<String> {

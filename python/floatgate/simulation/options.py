@@ -21,6 +21,10 @@ READING = ("format", "close_gaps")
 """Options of reading, which apply to files only."""
 
 
+_MOST = (1 << 63) - 1
+"""Largest count, as tables of results have signed numbers of 64 bits."""
+
+
 @dataclass(frozen=True)
 class RunOptions:
     """Options for reading and playing a trace. `floatgate.run` documents each option.
@@ -54,14 +58,18 @@ class RunOptions:
     """Keeps the erase units of the device, however large they are."""
 
     def __post_init__(self) -> None:
-        self._expect(self.repeat >= 1, "repeat", "at least 1")
-        self._expect(self.limit is None or self.limit >= 1, "limit", "at least 1 request")
+        self._expect(1 <= self.repeat <= _MOST, "repeat", "1 to 2^63 - 1")
+        limited = self.limit is None or 1 <= self.limit <= _MOST
+        self._expect(limited, "limit", "1 to 2^63 - 1 requests")
         self._expect(0 <= self.seed < 1 << 64, "seed", "0 to 2^64 - 1")
         self._expect(self.addresses in ADDRESSES, "addresses", " or ".join(ADDRESSES))
         self._expect(self.streams in STREAMS, "streams", " or ".join(STREAMS))
         self._expect(self.units is None or self.units >= 8, "units", "at least 8")
         both = self.units is not None and self.full_size
-        self._expect(not both, "full_size", "false where `units` says how many there are")
+        self._expect(not both, "full_size", "only one of `full_size` and `units`")
+        cache = self.start_cache
+        is_folder = cache is None or not Path(cache).exists() or Path(cache).is_dir()
+        self._expect(is_folder, "start_cache", "a directory")
         scale = self.time_scale
         self._expect(math.isfinite(scale) and scale > 0, "time_scale", "a number above 0")
         if self.close_gaps is not None:

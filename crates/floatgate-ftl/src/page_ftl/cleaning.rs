@@ -17,6 +17,10 @@ use crate::unit_table::{Pool, ValidShare};
 /// Cleans per unit of the drive after which the drive counts as too full to be cleaned.
 const ROUNDS: u32 = 8;
 
+/// Reason why cleaning cannot go on.
+const TOO_LITTLE: &str = "the drive has too little spare space for its streams and their padding; \
+                          use a larger capacity.spare_factor or cleaning.low_water";
+
 /// Destination of a batch of pages.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum MoveTarget {
@@ -60,7 +64,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let mut rounds = 0;
         while self.store.units.free_units() < least {
             rounds += 1;
-            assert!(rounds / ROUNDS <= self.store.geometry.units(), "cleaning frees no units");
+            let is_stuck = rounds / ROUNDS > self.store.geometry.units();
+            assert!(!is_stuck, "cleaning frees no units: {TOO_LITTLE}");
             let (victim, to) = self.choose(stream, rounds);
             let is_folded = self.store.units.mode(victim) == Mode::Slc;
             self.collect(victim, to, Cause::Gc, &mut work)?;
@@ -88,7 +93,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let fitting =
             self.store.units.sealed(Pool::All).map(home).filter(|&(u, to)| self.fits(u, to));
         let cheapest = fitting.min_by_key(|&(unit, to)| (full(unit), self.price(unit, to).1));
-        cheapest.expect("the drive has too little spare to be cleaned")
+        cheapest.expect(TOO_LITTLE)
     }
 
     /// Returns the policy's choice and the destination of its pages. A unit that has to leave the

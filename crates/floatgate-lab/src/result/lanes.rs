@@ -51,18 +51,22 @@ fn shares(parts: impl Iterator<Item = u64>, whole: u64) -> Vec<f64> {
     parts.map(|ns| if whole == 0 { 0.0 } else { ns as f64 / whole as f64 }).collect()
 }
 
+/// Returns the rest of each share. Without any flash operation the rest is everything.
+fn idle(busy: impl Iterator<Item = u64>, whole: u64) -> Vec<f64> {
+    shares(busy.map(|ns| whole.max(1) - ns), whole.max(1))
+}
+
 impl DiesResult {
     pub(super) fn new(counters: &Counters) -> Self {
         let whole = whole(counters);
         let of = |ns: fn(&DieUse) -> u64| shares(counters.dies.iter().map(ns), whole);
-        let idle = counters.dies.iter().map(|die| whole - die.busy_ns());
         Self {
             read: of(|die| die.read_ns),
             program: of(|die| die.program_ns),
             erase: of(|die| die.erase_ns),
             transfer: of(|die| die.transfer_ns),
             wait: of(|die| die.wait_ns),
-            idle: shares(idle, whole),
+            idle: idle(counters.dies.iter().map(DieUse::busy_ns), whole),
         }
     }
 }
@@ -73,14 +77,13 @@ impl ChannelsResult {
         let of = |component: Component| {
             shares(counters.channels.iter().map(|channel| channel.0[component as usize]), whole)
         };
-        let idle = counters.channels.iter().map(|channel| whole - Blame::total(channel));
         Self {
             host: of(Component::Bus),
             map: of(Component::Map),
             gc: of(Component::Gc),
             merge: of(Component::Merge),
             remap: of(Component::Remap),
-            idle: shares(idle, whole),
+            idle: idle(counters.channels.iter().map(Blame::total), whole),
         }
     }
 }

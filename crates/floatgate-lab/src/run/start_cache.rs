@@ -30,6 +30,10 @@ const MAGIC: &[u8; 16] = b"floatgate start\n";
 /// Maximum bytes of a frame or text.
 const LONGEST: u32 = 1 << 24;
 
+/// Reason why the state of a drive is not saved.
+const UNSAVED: &str = "drives with a write buffer, log blocks, faults or stored contents (--verify), \
+                       and some policies, cannot be saved";
+
 /// Cache of start states.
 #[derive(Clone, Copy, Debug)]
 pub struct StartCache<'a> {
@@ -58,7 +62,7 @@ impl StartCache<'_> {
         let file = self.file(config, plan, seed);
         let why_not = match device.state() {
             _ if depends_on_time(config)? => Some("it depends on the drive's clock".to_owned()),
-            None => Some("a part of this drive cannot be saved".to_owned()),
+            None => Some(UNSAVED.to_owned()),
             Some(state) => match file.load(state) {
                 Ok(Some(started)) => return Ok((started, Some(file.use_note()))),
                 Ok(None) => None,
@@ -66,8 +70,10 @@ impl StartCache<'_> {
             },
         };
         let started = reach(config, plan, device, seed, control)?;
-        let why_not = why_not
-            .or_else(|| file.keep(device.state()?, &started).err().map(|error| error.to_string()));
+        let keep = |state| file.keep(state, &started).err();
+        let why_not = why_not.or_else(|| {
+            keep(device.state()?).map(|error| format!("{}: {error}", self.directory.display()))
+        });
         let note = why_not.map(|why| format!("the start state was not kept: {why}"));
         Ok((started, note))
     }

@@ -263,10 +263,12 @@ def test_commands_have_the_trace_as_it_was_given() -> None:
     calls = Calls.of(Path("my traces") / "a.csv", how)
     begins = "floatgate run 'my traces/a.csv' --format csv --limit 100 --seed 7 "
     timed = f"{begins}--close-gaps 1h --device tlc-client --latencies full"
-    assert calls.timed("tlc-client") == timed
+    assert calls.timed("tlc-client", {"start.fill": "random"}) == (
+        f"{timed} --set start.fill=random"
+    )
     assert calls.full(whole, 0.15, 2).startswith(f"{begins}--repeat 2 --set timing=none ")
     assert calls.full(whole, 0.15, 2).endswith(" --set capacity.spare_factor=0.15")
-    assert Calls.of(whole.frame, RunOptions()).timed({}) == (
+    assert Calls.of(whole.frame, RunOptions()).timed({}, {}) == (
         "floatgate run TRACE --device DEVICE --latencies full"
     )
 

@@ -22,7 +22,8 @@ from floatgate.analysis import steady
 from floatgate.analysis.preconditioning import Preconditioned
 from floatgate.analysis.recipes import all_recipes, worn_evenly
 from floatgate.cli import options
-from floatgate.report import write_precondition
+from floatgate.cli.summary import print_summary
+from floatgate.report import overview, write_precondition
 
 CAPACITY = 8 << 20
 PAGES = CAPACITY // 4096
@@ -66,10 +67,15 @@ def test_a_worn_drive_has_lost_its_spare_evenly() -> None:
     assert _writes(worn_evenly(CAPACITY, 4096, 0.6))[1] == [*range(0, PAGES, 2)]
 
 
-def test_a_drive_counts_what_a_recipe_writes() -> None:
+def test_a_drive_counts_what_a_recipe_writes(capsys: pytest.CaptureFixture[str]) -> None:
     for recipe in all_recipes(CAPACITY, 4096):
         sets = {"start.fill": "none", "start.play": recipe.play}
         result = fg.run(f"uniform:span={CAPACITY},writes=1", set={**sets, "timing": "none"})
+        print_summary(result, "classic")
+        is_played = bool(recipe.play)
+        text = "".join(capsys.readouterr().out.split())
+        assert (f"volumesof{''.join(recipe.play.split())}" in text) == is_played
+        assert (f"of {recipe.play} written before the run" in overview.start(result)) == is_played
         pages = result.start.played_volumes * result.drive.logical_pages
         assert pages == pytest.approx(recipe.volumes * PAGES, abs=1e-6)
 

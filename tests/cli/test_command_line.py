@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import re
 import signal
 import sys
 import warnings
@@ -118,6 +119,19 @@ def test_the_exit_searches_no_object_for_cycles() -> None:
         main()
     """
     assert python("-c", code, "--version").stdout.splitlines()[-1] == "True"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_without_our_characters_gets_plain_ones(
+    process: Cli, monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    call = ("run", "hotcold:span=32MiB,writes=50k", "--set", "timing=none", "-q")
+    whole = process(*call).ok().stdout
+    monkeypatch.setenv("PYTHONIOENCODING", encoding)
+    plain = process(*call, encoding=encoding).ok().stdout
+    assert "\N{NARROW NO-BREAK SPACE}" in whole and "\\" not in plain
+    [here, there] = [re.sub(r"simulated in .*", "", text) for text in (whole, plain)]
+    assert there.split() == here.replace("\N{MINUS SIGN}", "-").split()
 
 
 def test_a_signal_ends_the_command_and_then_the_tests(

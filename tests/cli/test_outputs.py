@@ -126,6 +126,9 @@ def test_a_directory_in_use_needs_force(cli, tmp_path: Path, csv: Path, command)
     assert _names(tmp_path / "out") == ["thesis.txt"]
     assert cli(*command, "x.csv", "--out", "out", "--force").returncode == 0
     assert other.read_text() == "mine"
+    again = cli(*command, "x.csv", "--out", "out", "--force").ok()
+    note = "note: out: files of another run, or of yours, are still there: thesis.txt\n"
+    assert note in again.stderr
     assert any(path.suffix == ".html" for path in (tmp_path / "out").iterdir())
 
 

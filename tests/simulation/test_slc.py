@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from conftest import Cli
 from paths import ROOT
 
 import floatgate
@@ -53,6 +54,17 @@ def test_the_cliff_is_as_the_page_says(cache: str) -> None:
     if cache != "none":
         into, past, short = found
         assert into > 2.5 * past > 2.5 * short, "that is a cliff"
+
+
+def test_the_summary_tells_the_cache_from_streams(cli: Cli) -> None:
+    """Nothing is sorted by heat: there is one stream, and the cache."""
+    settings = [word for key in DRIVE for word in ("--set", f"{key}={DRIVE[key]}")]
+    text = cli("run", WRITES, "--device", DEVICE, *settings, "-q").ok().stdout
+    result = _run("`direct`").slc
+    share = 100 * result.cached_pages / (result.cached_pages + result.direct_pages)
+    shown = re.search(r"SLC cache\s+(\S+)\s%\sof the host's pages went into it", text)
+    assert shown and float(shown[1]) == pytest.approx(share, abs=0.01)
+    assert "cold to hot" not in text and "sorted with" not in text
 
 
 def test_the_cliff_is_in_the_report(tmp_path: Path) -> None:

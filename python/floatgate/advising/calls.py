@@ -50,13 +50,13 @@ class Calls:
         goal = ("--objective", "write_amplification", "--repeat", str(whole.loops))
         return self._call("tune", *goal, *_drive(whole, spare_factor), *words)
 
-    def timed(self, device: Device) -> str:
-        """Returns the command that plays the trace with time on the drive itself, and reports
-        causes of latency.
+    def timed(self, device: Device, settings: Mapping[str, Any]) -> str:
+        """Returns the command that plays the whole trace with time on the drive with `settings`,
+        and reports causes of latency.
         """
         drive = "DEVICE" if isinstance(device, Mapping) else str(device)
         words = ("--device", drive, "--latencies", "full")
-        return self._call("run", *self.close_gaps, *words)
+        return self._call("run", *self.close_gaps, *words, *_set(settings))
 
     def _call(self, command: str, *words: str) -> str:
         return shlex.join(["floatgate", command, self.trace, *self.options, *words])
@@ -68,4 +68,8 @@ def _drive(whole: Requests, spare_factor: float) -> list[str]:
         "flash.pages_per_block": whole.unit_pages,
         "capacity.spare_factor": spare_factor,
     }
+    return _set(keys)
+
+
+def _set(keys: Mapping[str, Any]) -> list[str]:
     return [word for key, value in keys.items() for word in ("--set", f"{key}={value}")]

@@ -39,7 +39,8 @@ FEW = 1000
 """Minimum number of requests for a sound p99: with fewer, fewer than ten are slower than p99."""
 
 NEXT = (
-    "The drive itself, with the trace replayed at its times; for causes, a run with all latencies."
+    "The drive itself, with the trace replayed at its times; for causes, a run of the whole trace "
+    "with all latencies."
 )
 
 
@@ -65,7 +66,7 @@ def latency(
     results = [
         runner.simulate([part], [drive], [how], progress=progress)[0] for part in _excerpts(trace)
     ]
-    return _line(name, results, capacity, calls.timed(device))
+    return _line(name, results, capacity, calls.timed(device, settings))
 
 
 def _drive(trace: Trace, device: Device) -> tuple[dict[str, Any] | None, int]:

@@ -36,7 +36,7 @@ def advise(
     quiet: options.Quiet = False,
 ) -> None:
     """Summarise on one page what a trace demands of a drive: cleaning, map, life, tail, streams."""
-    with output.staged(out, force=force, inputs=[trace, device]) as part:
+    with output.staged(out, force=force, inputs=[trace, device], quiet=quiet) as part:
         from floatgate.advising.advice import advise as ask
 
         with output.progress_bar(quiet) as progress:

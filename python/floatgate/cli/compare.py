@@ -99,7 +99,7 @@ def compare(
     inputs = [*traces, device, *_values(varied).get("device", ())]
     with (
         output.folder(out, DEFAULT_OUT, force=force, is_written=bool(pictures) or not json) as out,
-        output.staged(out, force=force or resume, inputs=inputs) as part,
+        output.staged(out, force=force or resume, inputs=inputs, quiet=quiet) as part,
     ):
         from floatgate import api
 

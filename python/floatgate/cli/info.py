@@ -82,7 +82,7 @@ def info(
     how = {"gb": gb, "hot_from": hot_from, "rounding": rounding, "partial": partial or None}
     _belong("--hotness", hotness, {f"--{key.replace('_', '-')}": how[key] for key in how})
     _belong("--map-curve or --hotness", map_curve or hotness, {"--out": out})
-    with output.staged(out, force=force, inputs=[trace]) as part:
+    with output.staged(out, force=force, inputs=[trace], quiet=quiet) as part:
         from floatgate.analysis import hotness as hot_data
         from floatgate.analysis import map_curve as curves
         from floatgate.traces import trace_info

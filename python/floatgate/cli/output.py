@@ -33,6 +33,9 @@ PIPE_WIDTH = 120
 LINE_SECONDS = 5.0
 """Seconds between two lines of progress when standard error is no terminal."""
 
+OTHERS_NAMED = 5
+"""Maximum number of files of another run that a note names."""
+
 PHASES = {
     "read": "reading the trace",
     "generate": "generating",
@@ -188,14 +191,18 @@ def numbered(default: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def staged(
-    target: Path | None, *, force: bool = False, inputs: Sequence[str | Path | None] = ()
+    target: Path | None,
+    *,
+    force: bool = False,
+    inputs: Sequence[str | Path | None] = (),
+    quiet: bool = False,
 ) -> Iterator[Path | None]:
     """Yields a directory; its files move into `target` at the end, and are removed on failure.
 
     Yields None without a target. The directory is on the file system of `target`, so that moves are
     renames. An error is raised before any work is done if the directory cannot be created, or if
-    `target` has files and `force` is not set. `force` replaces files of the same names. No file of
-    `inputs` is ever replaced.
+    `target` has files and `force` is not set. `force` replaces files of the same names, and names
+    the other files on standard error, unless `quiet`. No file of `inputs` is ever replaced.
     """
     if target is None:
         yield None
@@ -209,7 +216,7 @@ def staged(
         raise _unwritable(target, error) from error
     paths.refuse_input(target, inputs)
     if occupied and not force:
-        raise paths.refused(f"{target}: is not empty; --force replaces the files of an earlier run")
+        raise paths.refused(f"{target}: is not empty; --force replaces files of the same names")
     # If an earlier run was killed before all these directories existed, its part is in a parent.
     for folder in (real, *real.parents):
         parts.sweep(folder)
@@ -223,6 +230,17 @@ def staged(
         for file, place in moves:
             place.parent.mkdir(parents=True, exist_ok=True)
             _settle(file, place)
+        if occupied and not quiet:
+            _name_others(target, {place.name for _, place in moves})
+
+
+def _name_others(target: Path, written: set[str]) -> None:
+    """Says which files of a directory are older than the run that was just written into it."""
+    others = sorted(p.name for p in target.iterdir() if p.is_file() and p.name not in written)
+    if others:
+        more = f" and {len(others) - OTHERS_NAMED} more" if len(others) > OTHERS_NAMED else ""
+        names = ", ".join(others[:OTHERS_NAMED])
+        say(f"note: {target}: files of another run, or of yours, are still there: {names}{more}")
 
 
 @contextlib.contextmanager

@@ -68,7 +68,7 @@ def paper(
     with (
         _uncollected(),
         output.folder(out, default, force=force, is_written=not json) as out,
-        output.staged(out, force=force) as part,
+        output.staged(out, force=force, quiet=quiet) as part,
     ):
         from floatgate.papers.kit.parallel import Asked
 

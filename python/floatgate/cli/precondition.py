@@ -48,7 +48,7 @@ def precondition(
 ) -> None:
     """Show how close to its steady state each preconditioning recipe brings a drive."""
     settings = options.pairs("--set", set)
-    with output.staged(out, force=force, inputs=[device]) as part:
+    with output.staged(out, force=force, inputs=[device], quiet=quiet) as part:
         from floatgate.analysis.preconditioning import precondition as measure
 
         with output.progress_bar(quiet) as progress:

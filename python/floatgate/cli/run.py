@@ -33,7 +33,7 @@ def run(
     if pictures and out is None:
         raise typer.BadParameter("pictures are written into --out DIR", param_hint="'--pictures'")
     settings = options.settings(set, latencies=latencies, lanes=lanes, lanes_at=lanes_at)
-    with output.staged(out, force=force, inputs=[trace, device]) as part:
+    with output.staged(out, force=force, inputs=[trace, device], quiet=quiet) as part:
         from floatgate import api
 
         needed = "floatgate.results.result" if json else "floatgate.cli.summary"

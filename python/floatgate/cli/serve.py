@@ -235,7 +235,7 @@ def serve(
     written = {"--image": image, "--socket": path, "--control": control, "--record": record}
     read = [("--device", device), *(("--also", one) for one in also or ()), ("--tls-psk", tls_psk)]
     _refuse_shared(written | {"--ready-file": ready_file, "--out": out}, read, tls_certificates)
-    with output.staged(out, force=force) as part, contextlib.ExitStack() as stack:
+    with output.staged(out, force=force, quiet=quiet) as part, contextlib.ExitStack() as stack:
         from floatgate.live import serving
 
         endpoint = where.claimed(path, control, image)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import errno
 import io
@@ -10,6 +11,31 @@ import sys
 from typing import Any
 
 from .failure import RUN_FAILED, complain
+
+_PLAIN = {
+    "\N{NARROW NO-BREAK SPACE}": " ",
+    "\N{NO-BREAK SPACE}": " ",
+    "\N{MINUS SIGN}": "-",
+    "\N{EN DASH}": "-",
+    "\N{EM DASH}": "-",
+    "\N{PLUS-MINUS SIGN}": "+-",
+    "\N{MULTIPLICATION SIGN}": "x",
+    "\N{MICRO SIGN}": "u",
+    "\N{HORIZONTAL ELLIPSIS}": "...",
+}
+"""Characters of our tables, and plain ones for terminals that have no other characters."""
+
+
+def _plain(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Replaces the next character that an encoding lacks: by a plain one, or by an escape."""
+    if isinstance(error, UnicodeEncodeError):
+        text = error.object[error.start]
+        if text in _PLAIN:
+            return _PLAIN[text], error.start + 1
+    return codecs.backslashreplace_errors(error)
+
+
+codecs.register_error("floatgate", _plain)
 
 
 class _Closed(io.TextIOBase):
@@ -42,7 +68,7 @@ def open_all() -> None:
         sys.stdout = _Closed()
     elif isinstance(sys.stdout, io.TextIOWrapper):
         # A file name may hold bytes that are not UTF-8; they are escaped as in JSON.
-        sys.stdout.reconfigure(errors="backslashreplace")
+        sys.stdout.reconfigure(errors="floatgate")
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
 

@@ -121,19 +121,18 @@ def status(place: Place, *, json: options.Json = False) -> None:
     if json:
         output.print_json({"out": target, **counts})
         return
-    print(f"{target}: {_words(counts)}")
     from floatgate.studies import said
 
+    from .grids import print_messages
+
+    print(f"{target}: {_words(counts)}")
+    warnings = said.told(found, "warnings")
     if counts["failed"]:
         rows = found.frame(["status", "error"])
         errors = rows.filter(status="failed")["error"].value_counts(sort=True, name="runs")
         texts = [f"{runs} failed: {error}" for error, runs in errors.iter_rows()]
-        for text in said.shortened(texts, "errors"):
-            print(f"  {text}")
-    for text in said.told(found, "warnings"):
-        print(f"  warning: {text}")
-    for text in [*found.notes, *said.told(found, "notes")]:
-        print(f"  note: {text}")
+        warnings = [*said.shortened(texts, "errors"), *warnings]
+    print_messages(output.console(), warnings, [*found.notes, *said.told(found, "notes")])
 
 
 @app.command("report", epilog="Example: floatgate study report sweep --columns mapping.scheme")

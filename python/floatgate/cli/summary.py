@@ -227,6 +227,8 @@ def _drive(result: Result, device: str) -> Lines:
         text += f" from {count(start.model_units)} units of {start.model_pages_per_unit} pages"
     if start.volumes:
         text += f", {measured(start.volumes)} volumes of random writes"
+    if start.played_volumes:
+        text += f", {measured(start.played_volumes)} volumes of {result.setting('start.play')}"
     if start.settled is not None:
         text += ", settled" if start.settled else ", not settled"
     yield "start", text
@@ -269,10 +271,14 @@ def _amplification(result: Result) -> Lines:
 
 def _placement(result: Result) -> Lines:
     """Yields the shares of the streams that the drive chose. Handles have rows of their own."""
-    placement = result.placement
-    if len(placement.streams) > 1 and owners.kind(result) == "stream":
-        written = sum(stream.host_pages for stream in placement.streams) or 1
-        shares = (percent(stream.host_pages / written) for stream in placement.streams)
+    placement, streams, slc = result.placement, result.placement.streams, result.slc
+    if through := slc.cached_pages + slc.direct_pages:
+        yield "SLC cache", f"{percent(slc.cached_pages / through)} of the host's pages went into it"
+        # The cache is the last stream.
+        streams = streams[:-1]
+    if len(streams) > 1 and owners.kind(result) == "stream":
+        written = sum(stream.host_pages for stream in streams) or 1
+        shares = (percent(stream.host_pages / written) for stream in streams)
         yield "streams", f"cold to hot {', '.join(shares)} of the host's pages"
         extents = "" if placement.extents is None else f", {count(placement.extents)} extents"
         yield "", f"sorted with {size(placement.memory_bytes)} of memory{extents}"

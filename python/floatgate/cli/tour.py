@@ -26,7 +26,7 @@ def tour(
 
     with (
         output.folder(out, DEFAULT_OUT, force=force, is_written=not json) as out,
-        output.staged(out, force=force) as part,
+        output.staged(out, force=force, quiet=quiet) as part,
     ):
         with output.progress_bar(quiet) as progress:
             shown = take(progress)

@@ -79,7 +79,7 @@ def tune(
     keys = options.pairs("--set", set)
     with (
         output.folder(out, DEFAULT_OUT, force=force, is_written=not json) as out,
-        output.staged(out, force=force, inputs=[trace, device]) as part,
+        output.staged(out, force=force, inputs=[trace, device], quiet=quiet) as part,
     ):
         from floatgate.tuning.search import tune as search
 

@@ -55,6 +55,9 @@ def start(result: Result) -> str:
         parts.append(f"sampled from a drive of {state.model_units:,} units")
     if state.volumes:
         parts.append(f"{state.volumes:.3g} drive volumes written before the run")
+    if state.played_volumes:
+        played = result.setting("start.play")
+        parts.append(f"{state.played_volumes:.3g} drive volumes of {played} written before the run")
     if state.settled is not None:
         parts.append("settled" if state.settled else "not settled")
     if state.write_amplification is not None:

@@ -75,4 +75,6 @@ class Optimizer:
 def check_installed() -> None:
     """Raises ConfigError if Optuna is not installed."""
     if find_spec("optuna") is None:
-        raise _core.ConfigError("optuna: not installed; expected floatgate[search]")
+        raise _core.ConfigError(
+            "optuna: not installed; expected floatgate[search]; in a clone: make setup"
+        )

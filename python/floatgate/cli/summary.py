@@ -272,7 +272,10 @@ def _amplification(result: Result) -> Lines:
 def _placement(result: Result) -> Lines:
     """Yields the shares of the streams that the drive chose. Handles have rows of their own."""
     placement, streams, slc = result.placement, result.placement.streams, result.slc
-    if through := slc.cached_pages + slc.direct_pages:
+    through = slc.cached_pages + slc.direct_pages
+    if through and any(
+        result.setting(f"slc.{part}") not in (None, "0B") for part in ("static", "dynamic")
+    ):
         yield "SLC cache", f"{percent(slc.cached_pages / through)} of the host's pages went into it"
         # The cache is the last stream.
         streams = streams[:-1]

@@ -122,9 +122,11 @@ impl<'a> Cursor<'a> {
         Some(first)
     }
 
-    /// Reads words, at least one, up to a time with a point and a colon behind it.
+    /// Reads words, at least one, up to a time with a point and a colon behind it. A comment has no
+    /// time.
     pub fn stamped_time(&mut self) -> Option<(i128, usize)> {
         let mut time = None;
+        (self.next() != Some(b'#')).then_some(())?;
         while time.is_none() {
             self.word(u8::is_ascii_graphic)?;
             self.gap()?;
@@ -153,7 +155,10 @@ impl<'a> Cursor<'a> {
     /// Reads an address, a plus sign and a length. In front of them may stand the bytes of the
     /// request, and parentheses without a command.
     pub fn sectors(&mut self) -> Option<(u64, u64)> {
-        let mut first = self.number_and_gap();
+        let mut first = None;
+        if self.next().is_some_and(|byte| byte.is_ascii_digit()) {
+            first = Some(self.number_and_gap()?);
+        }
         if first.is_none() || self.byte(b'+').is_none() {
             if self.byte(b'(').is_some() {
                 self.byte(b')')?;

@@ -10,7 +10,6 @@ import os
 import subprocess
 import sys
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +20,8 @@ from paths import DATA
 import floatgate as fg
 from floatgate import models
 from floatgate.results.table import idle_keys
-from floatgate.simulation import configs, pool, recorded
+from floatgate.simulation import configs, pool
 from floatgate.simulation.options import RunOptions
-from floatgate.traces.read import trace_of
-from floatgate.traces.stream import Room
 
 SMALL = "uniform:span=16MiB,writes=5k"
 CLOSED = {"queue.arrivals": "closed"}
@@ -94,28 +91,6 @@ def test_limit_repeat_and_modulo_work_for_generators_too() -> None:
     small = fg.run(SMALL, addresses="modulo", set={"flash.blocks": 40})
     assert small.drive.logical_bytes < 16 << 20
     assert small.workload.requests == 5000
-
-
-@pytest.mark.parametrize("most", [1 << 23, 100], ids=["in memory", "in batches"])
-def test_a_generator_without_times_has_none_whatever_the_options(
-    monkeypatch: pytest.MonkeyPatch, most: int
-) -> None:
-    """With all requests at time 0, latencies would be those of a backlog."""
-    room = Room(requests=most)
-    monkeypatch.setattr(recorded, "trace_of", partial(trace_of, room=room))
-    spec = "uniform:span=16MiB,writes={}"
-    whole = fg.run(spec.format(2000))
-    for played in (
-        fg.run(spec.format(2001), limit=2000),
-        fg.run(spec.format(1000), limit=1000, repeat=2),
-        fg.run(spec.format(2000), addresses="modulo", set={"flash.blocks": 40}),
-    ):
-        assert played.workload.requests == 2000
-        assert played.latency.all.mean_us < 2 * whole.latency.all.mean_us
-        assert not any("keep up" in text for text in played.warnings)
-    assert fg.run(spec.format(2001), limit=2000).latency == whole.latency
-    with pytest.raises(fg.ConfigError, match=r"time_scale: 2.0 given, but .* has no times to"):
-        fg.run(spec.format(2000), time_scale=2.0)
 
 
 def test_run_has_the_options_of_a_run() -> None:

@@ -31,8 +31,8 @@ const MAGIC: &[u8; 16] = b"floatgate start\n";
 const LONGEST: u32 = 1 << 24;
 
 /// Reason why the state of a drive is not saved.
-const UNSAVED: &str = "drives with a write buffer, log blocks, faults or stored contents (--verify), \
-                       and some policies, cannot be saved";
+const UNSAVED: &str = "drives with a write buffer, log blocks, faults or stored contents \
+                       (--verify), and some policies, cannot be saved";
 
 /// Cache of start states.
 #[derive(Clone, Copy, Debug)]

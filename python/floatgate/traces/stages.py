@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import polars as pl
 
@@ -29,7 +29,7 @@ class Stages:
         self._others: set[str] = set()
         self._left_out = 0
 
-    def better(self, kinds: pl.Series) -> str | None:
+    def _better(self, kinds: pl.Series) -> str | None:
         """Returns a kind in `kinds` that ranks above the chosen one, or None.
 
         The caller then has to read the file again. The first call chooses a kind.
@@ -42,8 +42,15 @@ class Stages:
             return best
         return None
 
-    def keep(self, frame: pl.DataFrame, column: str) -> pl.DataFrame:
-        """Returns the rows of the chosen kind, and the rows without a kind."""
+    def only(
+        self, frame: pl.DataFrame, column: str, again: Callable[[str], Exception]
+    ) -> pl.DataFrame:
+        """Returns the rows of the chosen kind and those without a kind; counts the others.
+
+        If `frame` has a better kind, raises what `again` makes of it.
+        """
+        if better := self._better(frame[column]):
+            raise again(better)
         kind = pl.col(column)
         kept = frame.filter((kind == (self.chosen or "")).fill_null(True))
         self._left_out += frame.height - kept.height

@@ -50,16 +50,10 @@ class _Reader(TextReader):
         self._passed = 0
 
     def usual_rows(self, frame: pl.DataFrame, decimals: int) -> pl.DataFrame:
-        return self._of_stage(frame)
-
-    def _of_stage(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Returns the rows of the chosen action. Raises `Again` for a better one."""
-        if better := self._stages.better(frame["action"]):
-            raise Again(_Reader(better))
-        return self._stages.keep(frame, "action")
+        return self._stages.only(frame, "action", _again)
 
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
-        kept = rwbs.one_op_a_row(self._of_stage(frame))
+        kept = rwbs.one_op_a_row(self._stages.only(frame, "action", _again))
         requests = _requests(kept)
         self._passed += kept.height - requests.height
         return requests
@@ -79,6 +73,10 @@ def _requests(frame: pl.DataFrame) -> pl.DataFrame:
     bare = pl.col("rest").fill_null("").str.contains(_NO_SECTORS)
     passed = pl.col("offset").is_null() & bare & pl.col("rwbs").is_not_null()
     return frame.filter((pl.col("op") == "F").fill_null(False) | ~(passed | rwbs.is_other()))
+
+
+def _again(kind: str) -> Again:
+    return Again(_Reader(kind))
 
 
 FORMAT = Format(

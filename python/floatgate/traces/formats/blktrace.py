@@ -72,9 +72,7 @@ class _Reader:
         self._at += used
         letter = pl.col("event").replace_strict(_LETTERS, default="?", return_dtype=pl.String)
         frame = frame.with_columns(letter)
-        if better := self._stages.better(frame["event"]):
-            raise Again(_Reader(better))
-        chosen = self._stages.keep(frame, "event")
+        chosen = self._stages.only(frame, "event", _again)
         requests = chosen.filter(pl.col("flags") & _PASSED == 0)
         self._passed += chosen.height - requests.height
         return self._checked.take(_one_op_a_row(requests)), used
@@ -149,6 +147,10 @@ def _one_op_a_row(frame: pl.DataFrame) -> pl.DataFrame:
         .explode("op")
         .select("record", "time", "op", "device", *place)
     )
+
+
+def _again(kind: str) -> Again:
+    return Again(_Reader(kind))
 
 
 FORMAT = Format(

@@ -55,20 +55,15 @@ class _Reader(TextReader):
         self._unnamed: set[str] = set()
 
     def usual_rows(self, frame: pl.DataFrame, decimals: int) -> pl.DataFrame:
-        return self._of_kind(frame)
-
-    def _of_kind(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Returns the rows of the chosen event. Raises `Again` for a better one."""
-        if better := self._stages.better(frame["event"]):
-            raise Again(_Reader(better))
-        return self._stages.keep(frame, "event")
+        return self._stages.only(frame, "event", _again)
 
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
         frame = self._of_block(frame)
         unnamed = pl.col("event").is_null() & pl.col("time").is_not_null()
         self._unnamed |= set(frame.filter(unnamed).select(_by_fields()).to_series().unique())
         named = pl.when(unnamed).then(_by_fields()).otherwise(pl.col("event"))
-        kept = self._of_kind(frame.with_columns(named.alias("event")))
+        frame = frame.with_columns(named.alias("event"))
+        kept = self._stages.only(frame, "event", _again)
         passed = rwbs.is_other() | (pl.col("command").fill_null("") != "")
         requests = kept.filter(~passed)
         self._passed += kept.height - requests.height
@@ -112,6 +107,10 @@ def _by_fields() -> pl.Expr:
         .then(pl.lit("block_rq_complete"))
         .otherwise(pl.lit("block_bio_queue"))
     )
+
+
+def _again(kind: str) -> Again:
+    return Again(_Reader(kind))
 
 
 FORMAT = Format(

@@ -16,7 +16,7 @@ from floatgate.traces.stream import Room
 def test_a_generator_without_times_has_none_whatever_the_options(
     monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    """With all requests at time 0, latencies would be those of a backlog."""
+    """With all requests at time 0, latencies would describe a backlog."""
     room = Room(requests=most)
     monkeypatch.setattr(recorded, "trace_of", partial(trace_of, room=room))
     spec = "uniform:span=16MiB,writes={}"

@@ -106,9 +106,7 @@ pub(crate) fn guarded<T>(
     run: impl FnOnce() -> Result<T, RunError>,
 ) -> Result<T, RunError> {
     panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|cause| {
-        let text = cause.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| cause.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        let text = text.unwrap_or_default();
+        let text = crate::text_of(&*cause);
         border.fail(PyAssertionError::new_err(format!("the drive is not as it should be: {text}")));
         Err(RunError::Cancelled)
     })

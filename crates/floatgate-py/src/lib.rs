@@ -198,9 +198,13 @@ fn simulate(
 
 /// Returns the error for a panic: one run of several fails, and the others go on.
 fn stopped(panic: Box<dyn Any + Send>) -> PyErr {
-    let words = panic.downcast_ref::<String>().map(String::as_str);
-    let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown");
-    RunError::new_err(format!("the simulation stopped: {words}"))
+    RunError::new_err(format!("the simulation stopped: {}", text_of(&*panic)))
+}
+
+/// Returns the text of a panic, empty if it has none.
+fn text_of(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default()
 }
 
 fn text(value: &Value) -> PyResult<String> {

@@ -67,9 +67,6 @@ class RunOptions:
         self._expect(self.units is None or self.units >= 8, "units", "at least 8")
         both = self.units is not None and self.full_size
         self._expect(not both, "full_size", "only one of `full_size` and `units`")
-        cache = self.start_cache
-        is_folder = cache is None or not Path(cache).exists() or Path(cache).is_dir()
-        self._expect(is_folder, "start_cache", "a directory")
         scale = self.time_scale
         self._expect(math.isfinite(scale) and scale > 0, "time_scale", "a number above 0")
         if self.close_gaps is not None:

@@ -219,6 +219,8 @@ def _start_cache(job: Job) -> tuple[str, str] | None:
     directory = job.how.start_cache
     if not directory or job.drive.guests:
         return None
+    if Path(directory).exists() and not Path(directory).is_dir():
+        raise _core.ConfigError(f"start_cache: {directory} given; expected a directory")
     return str(Path(directory) / build()), build()
 
 

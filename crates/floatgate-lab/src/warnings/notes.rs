@@ -3,8 +3,8 @@
 use super::AGED;
 use crate::result::RunResult;
 
-/// Volumes that the host must write to a drive aged by random writes. With fewer volumes, write
-/// amplification is still that of the random writes.
+/// Volumes that the host must write to a drive aged by random writes. With fewer volumes, the
+/// random writes still decide write amplification.
 const CHANGED: f64 = 0.05;
 /// Bytes programmed per host byte that partly covered pages may add without a note.
 const PARTIAL: f64 = 0.01;
@@ -47,7 +47,7 @@ fn hardly_written(result: &RunResult) -> Option<String> {
     (aged >= AGED && erases > 0 && written < CHANGED).then(|| {
         format!(
             "the host wrote {written:.3} volumes (drive capacities) to a drive aged by {aged:.2} \
-             of random pages: write amplification is mostly that of those pages"
+             of random pages, which decide most of the write amplification"
         )
     })
 }
